@@ -1,0 +1,101 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+
+	"rendermac/fence"
+)
+
+// CancelOutcome says whom a cancel concerns: the device that runs the job is
+// told, or the verifier is woken; a queued job has simply ended.
+type CancelOutcome struct {
+	JobID     string
+	Status    fence.JobStatus
+	DeviceID  string // of the live attempt, if any
+	AttemptID string
+	Verifying bool
+}
+
+// Cancel wins over any later commit (F10). Repeating it is harmless.
+func (db *DB) Cancel(ctx context.Context, jobID string) (CancelOutcome, error) {
+	var out CancelOutcome
+	err := db.w.do(ctx, func(t *tx) error {
+		r, err := t.jobRun(jobID)
+		if err != nil {
+			return err
+		}
+		next, err := fence.CheckCancel(r.job)
+		if err != nil {
+			return err
+		}
+		out = CancelOutcome{
+			JobID: jobID, Status: next, DeviceID: r.attempt.DeviceID, AttemptID: r.attempt.ID,
+			Verifying: r.attempt.Status == fence.AttemptCommitting,
+		}
+		switch {
+		case next == r.job.Status:
+			return nil
+		case next == fence.JobCancelled:
+			return t.settle(r, next, fence.BuyerCancelled, "the job was cancelled")
+		}
+		if err := t.change("cancel", `UPDATE jobs SET status = 'cancelling' WHERE id = ? AND status = ?`, jobID, r.job.Status); err != nil {
+			return err
+		}
+		return t.event("job.cancelling", r.ref(), "{}")
+	})
+	return out, err
+}
+
+// jobRun loads a job with its live attempt, or with none.
+func (t *tx) jobRun(jobID string) (run, error) {
+	r, err := t.oneRun(`SELECT `+runColumns+` FROM jobs j JOIN job_attempts a ON a.job_id = j.id
+		AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing') WHERE j.id = ?`, []any{jobID})
+	if !errors.Is(err, sql.ErrNoRows) {
+		return r, err
+	}
+	err = t.one(`SELECT j.id, j.status, j.max_attempts, j.account_id, j.webhook_url, j.webhook_events, j.output_name, j.labels, j.service,
+			EXISTS (SELECT 1 FROM holds h WHERE h.job_id = j.id)
+		FROM jobs j WHERE j.id = ?`, []any{jobID},
+		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &r.accountID, &r.webhookURL, &r.webhooks, &r.outputName, &r.labels, &r.service, &r.hasHold)
+	if errors.Is(err, sql.ErrNoRows) {
+		return r, notFound("job")
+	}
+	return r, err
+}
+
+// settleDependents lets go, or fails transitively, the jobs that wait for one
+// that has ended.
+func (t *tx) settleDependents(jobID string, status fence.JobStatus) error {
+	var waiting []string
+	err := t.each(`SELECT id FROM jobs WHERE waiting_on = ? AND status = 'queued'`, []any{jobID}, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		waiting = append(waiting, id)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, id := range waiting {
+		if err := t.settleDependent(id, status); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) settleDependent(id string, status fence.JobStatus) error {
+	if status == fence.JobSucceeded {
+		return t.exec(`UPDATE jobs SET waiting_on = (
+				SELECT i.input_job_id FROM job_inputs i JOIN jobs o ON o.id = i.input_job_id
+				WHERE i.job_id = jobs.id AND o.status <> 'succeeded' ORDER BY i.position LIMIT 1)
+			WHERE id = ? AND status = 'queued'`, id)
+	}
+	r, err := t.jobRun(id)
+	if err != nil {
+		return err
+	}
+	return t.settle(r, fence.JobFailed, fence.InputFailed, "the job whose output this one needs has ended as "+string(status))
+}

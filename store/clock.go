@@ -1,0 +1,106 @@
+package store
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rendermac/fence"
+)
+
+// lookAtClocks is the first statement of every batch (F15): where the wall
+// clock has moved apart from the monotonic one, the machine slept or the clock
+// was set, and live leases move with it. It also notes the highest time used.
+func (w *writer) lookAtClocks() error {
+	wall, mono := w.tx.o.Now(), w.tx.o.Mono()
+	jump := fence.ClockJump(wall.Round(0).Sub(w.wall.Round(0)), mono-w.mono)
+	w.wall, w.mono = wall, mono
+	if jump != 0 {
+		w.log.Warn("clock jumped", "by", jump)
+		if err := w.tx.shiftLeases(jump); err != nil {
+			return err
+		}
+	}
+	return w.tx.exec(`INSERT INTO settings (name, value) VALUES ('clock', ?1)
+		ON CONFLICT (name) DO UPDATE SET value = ?1 WHERE CAST(value AS INTEGER) < CAST(?1 AS INTEGER)`, fmt.Sprint(ms(wall)))
+}
+
+// shiftLeases moves live leases with the clock; those of cancelling jobs are
+// never extended.
+func (t *tx) shiftLeases(by time.Duration) error {
+	return t.exec(`UPDATE job_attempts SET lease_expires_at = lease_expires_at + ?1
+		WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing') AND status <> 'committing'
+		AND (?1 < 0 OR job_id IN (SELECT id FROM jobs WHERE status = 'active'))`, by.Milliseconds())
+}
+
+// recover settles what the server's absence has left, before anyone connects:
+// leases that had not run out when the store was last used get a full TTL,
+// unless their job is cancelling (F15); devices get their TTL to return; what
+// the revocation file names is revoked, even after a restore (F18).
+func (db *DB) recover(ctx context.Context) error {
+	revoked, err := readRevoked(db.revokedFile())
+	if err != nil {
+		return err
+	}
+	var before int64
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'clock'), 0)`, nil, &before)
+	})
+	if err != nil {
+		return err
+	}
+	return db.w.do(ctx, func(t *tx) error {
+		err := t.exec(`UPDATE job_attempts SET lease_expires_at = CASE (SELECT status FROM jobs WHERE id = job_id)
+				WHEN 'active' THEN ?1 ELSE min(lease_expires_at, ?1) END
+			WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing') AND status <> 'committing' AND lease_expires_at > ?2`, ms(t.now.Add(t.o.LeaseTTL)), before)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`UPDATE devices SET last_seen_at = ? WHERE online = 1`, ms(t.now)); err != nil {
+			return err
+		}
+		for _, id := range revoked {
+			if _, err := t.revoke(id); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (db *DB) revokedFile() string { return filepath.Join(filepath.Dir(db.o.Path), "revoked") }
+
+// noteRevoked appends an id to the file that no restore takes back.
+func (db *DB) noteRevoked(id string) error {
+	f, err := os.OpenFile(db.revokedFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("note the revocation: %w", err)
+	}
+	defer f.Close()
+	if _, err := fmt.Fprintln(f, id); err != nil {
+		return fmt.Errorf("note the revocation: %w", err)
+	}
+	return f.Sync()
+}
+
+func readRevoked(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if os.IsNotExist(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var ids []string
+	for s := bufio.NewScanner(f); s.Scan(); {
+		if id := strings.TrimSpace(s.Text()); id != "" {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,95 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+)
+
+// Device is a paired Mac.
+type Device struct {
+	ID, Name   string
+	State      string // online, offline, draining, revoked
+	Slots      int
+	Busy       int // live attempts
+	Services   []string
+	Facts      json.RawMessage
+	Tags       []string
+	LastSeenAt *time.Time
+	Succeeded  int
+	Failed     int
+	Running    []string // job ids
+}
+
+const deviceColumns = `d.id, d.name,
+	CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END,
+	coalesce(d.slots_override, d.agent_slots), d.services, d.facts, d.tags, d.last_seen_at,
+	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.status = 'succeeded'),
+	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.status IN ('failed', 'lost')),
+	(SELECT coalesce(group_concat(a.job_id), '') FROM job_attempts a WHERE a.device_id = d.id
+		AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing'))`
+
+func scanDevice(rows *sql.Rows) (Device, error) {
+	var d Device
+	var services, facts, tags, running string
+	var seen sql.NullInt64
+	err := rows.Scan(&d.ID, &d.Name, &d.State, &d.Slots, &services, &facts, &tags, &seen, &d.Succeeded, &d.Failed, &running)
+	if err != nil {
+		return d, err
+	}
+	_ = json.Unmarshal([]byte(services), &d.Services) // our own rows: asJSON wrote them
+	_ = json.Unmarshal([]byte(tags), &d.Tags)
+	d.Facts, d.LastSeenAt = json.RawMessage(facts), timeOrNil(seen)
+	if running != "" {
+		d.Running = strings.Split(running, ",")
+	}
+	d.Busy = len(d.Running)
+	return d, nil
+}
+
+// DeviceByID loads one device.
+func (db *DB) DeviceByID(ctx context.Context, id string) (Device, error) {
+	list, err := db.devices(ctx, `WHERE d.id = ?`, id)
+	if err == nil && len(list) == 0 {
+		err = notFound("device")
+	}
+	if err != nil {
+		return Device{}, err
+	}
+	return list[0], nil
+}
+
+// Devices lists devices, the first paired first, after an id.
+func (db *DB) Devices(ctx context.Context, after string, limit int) ([]Device, error) {
+	return db.devices(ctx, `WHERE d.id > ? ORDER BY d.id LIMIT ?`, after, limit)
+}
+
+func (db *DB) devices(ctx context.Context, where string, args ...any) ([]Device, error) {
+	var out []Device
+	err := db.read(ctx, func(q querier) error {
+		return q.each(`SELECT `+deviceColumns+` FROM devices d `+where, args, func(rows *sql.Rows) error {
+			d, err := scanDevice(rows)
+			out = append(out, d)
+			return err
+		})
+	})
+	return out, err
+}
+
+// OnlineServices counts the online devices that offer each service.
+func (db *DB) OnlineServices(ctx context.Context) (map[string]int, error) {
+	out := map[string]int{}
+	err := db.read(ctx, func(q querier) error {
+		return q.each(`SELECT s.value, count(*) FROM devices d, json_each(d.services) s
+			WHERE d.online = 1 AND d.draining = 0 AND d.revoked_at IS NULL GROUP BY s.value`, nil, func(rows *sql.Rows) error {
+			var name string
+			var n int
+			err := rows.Scan(&name, &n)
+			out[name] = n
+			return err
+		})
+	})
+	return out, err
+}

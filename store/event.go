@@ -1,0 +1,56 @@
+package store
+
+import "encoding/json"
+
+// ref is what an event is about.
+type ref struct{ account, job, attempt, device string }
+
+func (r run) ref() ref { return ref{r.accountID, r.job.ID, r.attempt.ID, r.attempt.DeviceID} }
+
+// event appends to the history; data is a JSON object.
+func (t *tx) event(kind string, r ref, data string) error {
+	return t.exec(`INSERT INTO events (at, type, account_id, job_id, attempt_id, device_id, data) VALUES (?, ?, ?, ?, ?, ?, ?)`,
+		ms(t.now), kind, orNull(r.account), orNull(r.job), orNull(r.attempt), orNull(r.device), data)
+}
+
+func failureData(code, message string) string {
+	if code == "" {
+		return "{}"
+	}
+	return asJSON(map[string]string{"failure_code": code, "failure_message": message})
+}
+
+// enqueueWebhook writes the outbox row in the transaction that makes it true.
+// The body follows Standard Webhooks; who delivers it signs it.
+func (t *tx) enqueueWebhook(r run, kind, status, code string) error {
+	if !r.webhookURL.Valid || !wants(r.webhooks, kind) {
+		return nil
+	}
+	id, err := t.id("whd")
+	if err != nil {
+		return err
+	}
+	body := asJSON(map[string]any{
+		"type": kind, "timestamp": t.now,
+		"data": map[string]any{
+			"job_id": r.job.ID, "account_id": r.accountID, "status": status,
+			"failure_code": orNull(code), "labels": json.RawMessage(r.labels), "output_name": r.outputName,
+		},
+	})
+	return t.exec(`INSERT INTO webhook_deliveries (id, account_id, job_id, url, type, body, state, next_try_at, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
+		id, r.accountID, r.job.ID, r.webhookURL.String, kind, body, ms(t.now), ms(t.now))
+}
+
+func wants(events, kind string) bool {
+	var list []string
+	if json.Unmarshal([]byte(events), &list) != nil {
+		return false
+	}
+	for _, e := range list {
+		if e == kind {
+			return true
+		}
+	}
+	return false
+}

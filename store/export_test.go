@@ -1,0 +1,14 @@
+package store
+
+// CommitEachAlone makes the writer commit every closure by itself: what group
+// commit is measured against.
+func CommitEachAlone(db *DB) { db.w.limit = 1 }
+
+// Triggers is the SQL of the database's own guard.
+func Triggers() string {
+	text, err := schema.ReadFile("schema/triggers.sql")
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}

@@ -1,0 +1,154 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strings"
+	"time"
+
+	"rendermac/fence"
+)
+
+// Job is a job as its buyer sees it.
+type Job struct {
+	ID, AccountID  string
+	Status         fence.JobStatus
+	Service        string
+	Params         json.RawMessage
+	Inputs         []Input
+	Priority       int
+	MaxAttempts    int
+	Deadline       *time.Time
+	Requires       json.RawMessage
+	WebhookURL     *string
+	WebhookEvents  []string
+	OutputName     string
+	ContentType    string
+	Labels         map[string]string
+	RetryOf        *string
+	WaitingOn      *string
+	FailureCode    *string
+	FailureMessage *string
+	CreatedAt      time.Time
+	StartedAt      *time.Time
+	FinishedAt     *time.Time
+	Attempts       []Attempt
+	Hold           *Hold
+	Artifact       *Artifact
+}
+
+// Hold is what a job reserves of its account's credits.
+type Hold struct {
+	Credits int64
+	State   string
+}
+
+// Artifact is a published result.
+type Artifact struct {
+	Key      string
+	Bytes    int64
+	SHA256   string
+	Media    json.RawMessage
+	Warnings []string
+}
+
+// JobFilter narrows a list of jobs; the newest come first.
+type JobFilter struct {
+	AccountID string // empty: all
+	Statuses  []string
+	Service   string
+	Before    string // the last id of the page before
+	Limit     int
+}
+
+const jobColumns = `j.id, j.account_id, j.status, j.service, j.params, j.priority, j.max_attempts, j.admission_deadline, j.requires, j.webhook_url,
+	j.webhook_events, j.output_name, j.content_type, j.labels, j.retry_of, j.waiting_on, j.failure_code, j.failure_message, j.created_at, j.started_at, j.finished_at,
+	h.credits, h.state, f.object_key, f.bytes, f.sha256, f.media, (SELECT warnings FROM job_attempts a WHERE a.id = f.attempt_id)`
+
+const jobTables = ` FROM jobs j LEFT JOIN holds h ON h.job_id = j.id LEFT JOIN artifacts f ON f.job_id = j.id `
+
+func scanJob(rows *sql.Rows) (Job, error) {
+	var j Job
+	var params, events, labels string
+	var deadline, started, finished, credits, bytes sql.NullInt64
+	var requires, hold, key, sha, media, warnings sql.NullString
+	var created int64
+	err := rows.Scan(&j.ID, &j.AccountID, &j.Status, &j.Service, &params, &j.Priority, &j.MaxAttempts, &deadline, &requires, &j.WebhookURL,
+		&events, &j.OutputName, &j.ContentType, &labels, &j.RetryOf, &j.WaitingOn, &j.FailureCode, &j.FailureMessage, &created, &started, &finished,
+		&credits, &hold, &key, &bytes, &sha, &media, &warnings)
+	if err != nil {
+		return j, err
+	}
+	j.Params, j.Requires = json.RawMessage(params), rawOrNil(requires)
+	j.Deadline, j.StartedAt, j.FinishedAt, j.CreatedAt = timeOrNil(deadline), timeOrNil(started), timeOrNil(finished), fromMS(created)
+	_ = json.Unmarshal([]byte(events), &j.WebhookEvents) // our own rows: asJSON wrote them
+	_ = json.Unmarshal([]byte(labels), &j.Labels)
+	if hold.Valid {
+		j.Hold = &Hold{Credits: credits.Int64, State: hold.String}
+	}
+	if key.Valid {
+		j.Artifact = &Artifact{Key: key.String, Bytes: bytes.Int64, SHA256: sha.String, Media: rawOrNil(media)}
+		_ = json.Unmarshal([]byte(warnings.String), &j.Artifact.Warnings)
+	}
+	return j, nil
+}
+
+// JobByID loads a job with its attempts.
+func (db *DB) JobByID(ctx context.Context, id string) (Job, error) {
+	jobs, err := db.jobs(ctx, `WHERE j.id = ?`, id)
+	if err != nil {
+		return Job{}, err
+	}
+	if len(jobs) == 0 {
+		return Job{}, notFound("job")
+	}
+	err = db.read(ctx, func(q querier) (err error) {
+		jobs[0].Attempts, err = q.attempts(id)
+		return err
+	})
+	return jobs[0], err
+}
+
+// Jobs lists jobs without their attempts, newest first.
+func (db *DB) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
+	where, args := []string{"1 = 1"}, []any{}
+	add := func(clause string, values ...any) {
+		where, args = append(where, clause), append(args, values...)
+	}
+	if f.AccountID != "" {
+		add("j.account_id = ?", f.AccountID)
+	}
+	if f.Service != "" {
+		add("j.service = ?", f.Service)
+	}
+	if f.Before != "" {
+		add("j.id < ?", f.Before)
+	}
+	if len(f.Statuses) > 0 {
+		values := make([]any, len(f.Statuses))
+		for i, s := range f.Statuses {
+			values[i] = s
+		}
+		add("j.status IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
+	}
+	return db.jobs(ctx, "WHERE "+strings.Join(where, " AND ")+" ORDER BY j.id DESC LIMIT ?", append(args, f.Limit)...)
+}
+
+func (db *DB) jobs(ctx context.Context, where string, args ...any) ([]Job, error) {
+	var out []Job
+	err := db.read(ctx, func(q querier) error {
+		err := q.each(`SELECT `+jobColumns+jobTables+where, args, func(rows *sql.Rows) error {
+			j, err := scanJob(rows)
+			out = append(out, j)
+			return err
+		})
+		for i := range out {
+			if err == nil {
+				out[i].Inputs, err = q.inputs(out[i].ID)
+			}
+		}
+		return err
+	})
+	return out, err
+}

@@ -1,0 +1,273 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"time"
+
+	"rendermac/fence"
+)
+
+// Offer is a fresh lease: the only place where its commit token stands in plain.
+type Offer struct {
+	JobID, AttemptID string
+	AttemptNumber    int
+	Epoch            int64
+	CommitToken      string
+	ExpiresAt        time.Time
+	Service          string
+	Params           json.RawMessage // with preset and defaults
+	Inputs           []Input
+	OutputKey        string
+	ContentType      string
+	PartBytes        int64
+}
+
+// LeaseOutcome is what a pull found. Without an offer, RetryAt is when this
+// device may find something though nothing else happens (a backoff ends); zero
+// is never. Idle says that no job waits at all, for anyone.
+type LeaseOutcome struct {
+	Offer   *Offer
+	RetryAt time.Time
+	Idle    bool
+}
+
+// Lease picks the best queued job this device may run now and makes its
+// attempt, with secret and upload grant, in one transaction (F3).
+func (db *DB) Lease(ctx context.Context, s Session, partBytes int64) (LeaseOutcome, error) {
+	var out LeaseOutcome
+	err := db.w.do(ctx, func(t *tx) (err error) {
+		out, err = t.lease(s, partBytes)
+		return err
+	})
+	if err != nil {
+		return LeaseOutcome{}, err
+	}
+	return out, nil
+}
+
+func (t *tx) lease(s Session, partBytes int64) (LeaseOutcome, error) {
+	classes, err := t.classes()
+	if err != nil || len(classes) == 0 {
+		return LeaseOutcome{Idle: true}, err
+	}
+	d, err := t.puller(s)
+	if err != nil {
+		return LeaseOutcome{}, err
+	}
+	if !d.Speaks(fence.Claim{DeviceID: s.DeviceID, SessionID: s.SessionID}) || d.draining {
+		return LeaseOutcome{}, nil
+	}
+	best, retryAt, err := t.best(d, classes)
+	if err != nil || best == nil {
+		return LeaseOutcome{RetryAt: retryAt}, err
+	}
+	offer, err := t.makeAttempt(d, *best, partBytes)
+	return LeaseOutcome{Offer: offer}, err
+}
+
+// classes lists what the queue asks for: jobs with the same needs are one
+// class, found by hopping over the index, so that it costs the same however
+// long the queue is.
+func (q querier) classes() ([]string, error) {
+	var out []string
+	err := q.each(`WITH RECURSIVE class (needs) AS (
+			SELECT min(needs) FROM jobs WHERE status = 'queued' AND waiting_on IS NULL
+			UNION ALL
+			SELECT (SELECT min(needs) FROM jobs WHERE status = 'queued' AND waiting_on IS NULL AND needs > class.needs)
+			FROM class WHERE class.needs IS NOT NULL)
+		SELECT needs FROM class WHERE needs IS NOT NULL`, nil, func(rows *sql.Rows) error {
+		var needs string
+		err := rows.Scan(&needs)
+		out = append(out, needs)
+		return err
+	})
+	return out, err
+}
+
+// puller is the device that asks for work.
+type puller struct {
+	fence.Device
+	draining bool
+	offers   fence.Offers
+}
+
+func (t *tx) puller(s Session) (puller, error) {
+	p := puller{Device: fence.Device{ID: s.DeviceID}}
+	var session sql.NullString
+	var revoked sql.NullInt64
+	var services, tags, facts string
+	err := t.one(`SELECT session_id, revoked_at, draining, services, tags, facts FROM devices WHERE id = ?`,
+		[]any{s.DeviceID}, &session, &revoked, &p.draining, &services, &tags, &facts)
+	if errors.Is(err, sql.ErrNoRows) {
+		return p, nil
+	}
+	p.SessionID, p.Revoked = session.String, revoked.Valid
+	p.offers = offersOf(services, tags, facts)
+	return p, err
+}
+
+func offersOf(services, tags, facts string) fence.Offers {
+	var o fence.Offers
+	var f struct {
+		Features    []string `json:"features"`
+		MemoryBytes int64    `json:"memory_bytes"`
+	}
+	_ = json.Unmarshal([]byte(services), &o.Services) // our own rows: asJSON wrote them
+	_ = json.Unmarshal([]byte(tags), &o.Tags)
+	_ = json.Unmarshal([]byte(facts), &f)
+	o.Features, o.MemoryBytes = f.Features, f.MemoryBytes
+	return o
+}
+
+type candidate struct {
+	id       string
+	priority int
+	attempts int
+}
+
+// best is the job of highest priority, then the oldest, over all classes that
+// the device fits.
+func (t *tx) best(d puller, classes []string) (*candidate, time.Time, error) {
+	var best *candidate
+	var retryAt time.Time
+	for _, class := range classes {
+		var needs fence.Needs
+		if err := json.Unmarshal([]byte(class), &needs); err != nil {
+			return nil, retryAt, err
+		}
+		if !fence.Fits(needs, d.offers) {
+			continue
+		}
+		c, again, err := t.firstOf(d, class, needs)
+		if err != nil {
+			return nil, retryAt, err
+		}
+		if c != nil && (best == nil || c.priority > best.priority || c.priority == best.priority && c.id < best.id) {
+			best = c
+		}
+		if !again.IsZero() && (retryAt.IsZero() || again.Before(retryAt)) {
+			retryAt = again
+		}
+	}
+	return best, retryAt, nil
+}
+
+// firstOf walks one class in order and skips what this device must leave alone
+// for now.
+func (t *tx) firstOf(d puller, class string, needs fence.Needs) (*candidate, time.Time, error) {
+	var ahead []candidate
+	var retryAt time.Time
+	const page = 32
+	after := candidate{priority: 101}
+	for {
+		ahead = ahead[:0]
+		err := t.each(`SELECT id, priority, attempts FROM jobs
+			WHERE status = 'queued' AND waiting_on IS NULL AND needs = ?1 AND (priority < ?2 OR priority = ?2 AND id > ?3)
+			AND (admission_deadline IS NULL OR admission_deadline > ?4)
+			ORDER BY priority DESC, id LIMIT ?5`,
+			[]any{class, after.priority, after.id, ms(t.now), page}, func(rows *sql.Rows) error {
+				var c candidate
+				err := rows.Scan(&c.id, &c.priority, &c.attempts)
+				ahead = append(ahead, c)
+				return err
+			})
+		if err != nil {
+			return nil, retryAt, err
+		}
+		for _, c := range ahead {
+			free, again, err := t.mayTake(d, c, needs)
+			if free || err != nil {
+				return &c, retryAt, err
+			}
+			if !again.IsZero() && (retryAt.IsZero() || again.Before(retryAt)) {
+				retryAt = again
+			}
+		}
+		if len(ahead) < page {
+			return nil, retryAt, nil
+		}
+		after = ahead[len(ahead)-1]
+	}
+}
+
+// mayTake says whether the device may take a job now: it is not waiting out its
+// own failure (F12), and it has not ended this job already while another
+// capable device that has not is online (F3).
+func (t *tx) mayTake(d puller, c candidate, needs fence.Needs) (bool, time.Time, error) {
+	if c.attempts == 0 {
+		return true, time.Time{}, nil
+	}
+	var ended int
+	var retryAfter sql.NullInt64
+	err := t.one(`SELECT count(*), max(retry_after) FROM job_attempts WHERE job_id = ? AND device_id = ?`,
+		[]any{c.id, d.ID}, &ended, &retryAfter)
+	if err != nil || ended == 0 {
+		return ended == 0, time.Time{}, err
+	}
+	if again := timeOrZero(retryAfter); again.After(t.now) {
+		return false, again, nil
+	}
+	another, err := t.anotherCanTake(c.id, d.ID, needs)
+	return !another, time.Time{}, err
+}
+
+func (t *tx) anotherCanTake(job, self string, needs fence.Needs) (bool, error) {
+	found := false
+	err := t.each(`SELECT services, tags, facts FROM devices
+		WHERE online = 1 AND draining = 0 AND revoked_at IS NULL AND id <> ?1
+		AND NOT EXISTS (SELECT 1 FROM job_attempts WHERE job_id = ?2 AND device_id = devices.id)`,
+		[]any{self, job}, func(rows *sql.Rows) error {
+			var services, tags, facts string
+			err := rows.Scan(&services, &tags, &facts)
+			found = found || err == nil && fence.Fits(needs, offersOf(services, tags, facts))
+			return err
+		})
+	return found, err
+}
+
+func (t *tx) makeAttempt(d puller, c candidate, partBytes int64) (*Offer, error) {
+	o := &Offer{JobID: c.id, AttemptNumber: c.attempts + 1, Epoch: 1, ExpiresAt: t.now.Add(t.o.LeaseTTL), PartBytes: partBytes}
+	token, err := t.token()
+	if err != nil {
+		return nil, err
+	}
+	if o.AttemptID, err = t.id("att"); err != nil {
+		return nil, err
+	}
+	r := run{job: fence.Job{ID: c.id}, attempt: fence.Attempt{ID: o.AttemptID, DeviceID: d.ID}}
+	var ext string
+	var params []byte
+	err = t.one(`UPDATE jobs SET status = 'active', attempts = attempts + 1, started_at = coalesce(started_at, ?)
+		WHERE id = ? AND status = 'queued' AND attempts = ?
+		RETURNING account_id, service, resolved, output_ext, content_type, webhook_url, webhook_events, output_name, labels`,
+		[]any{ms(t.now), c.id, c.attempts},
+		&r.accountID, &o.Service, &params, &ext, &o.ContentType, &r.webhookURL, &r.webhooks, &r.outputName, &r.labels)
+	if err != nil {
+		return nil, err
+	}
+	o.CommitToken, o.Params = token.Plaintext, params
+	o.OutputKey = "outputs/" + c.id + "/" + o.AttemptID + "." + ext
+	err = t.exec(`INSERT INTO job_attempts (id, job_id, attempt_number, status, device_id, lease_epoch, commit_token_hash, lease_expires_at, output_key, leased_at)
+		VALUES (?, ?, ?, 'leased', ?, 1, ?, ?, ?, ?)`,
+		o.AttemptID, c.id, o.AttemptNumber, d.ID, token.Hash, ms(o.ExpiresAt), o.OutputKey, ms(t.now))
+	if err != nil {
+		return nil, err
+	}
+	err = t.exec(`INSERT INTO artifact_grants (attempt_id, object_key, part_bytes) VALUES (?, ?, ?)`, o.AttemptID, o.OutputKey, partBytes)
+	if err != nil {
+		return nil, err
+	}
+	if err := t.event("attempt.leased", r.ref(), asJSON(map[string]int{"attempt_number": o.AttemptNumber})); err != nil {
+		return nil, err
+	}
+	if o.AttemptNumber == 1 {
+		if err := t.enqueueWebhook(r, "job.started", "active", ""); err != nil {
+			return nil, err
+		}
+	}
+	o.Inputs, err = t.inputs(c.id)
+	return o, err
+}

@@ -1,0 +1,129 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/base64"
+	"encoding/json"
+	"errors"
+	"strings"
+	"time"
+
+	"rendermac/fence"
+)
+
+// PairingTTL is how long a pairing code works.
+const PairingTTL = 10 * time.Minute
+
+// CodeBadCode is one answer for a wrong, used, late or malformed pairing code.
+const CodeBadCode = "bad_code"
+
+// Without 0, 1, I, L, O and U: what a person may misread, or read as a word.
+const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+// Pairing is a fresh code, shown once.
+type Pairing struct {
+	Code      string
+	ExpiresAt time.Time
+}
+
+// CreatePairing makes a single-use code such as K7QD-2MXP.
+func (db *DB) CreatePairing(ctx context.Context, name string) (Pairing, error) {
+	var p Pairing
+	err := db.w.do(ctx, func(t *tx) error {
+		code, err := t.pairingCode()
+		if err != nil {
+			return err
+		}
+		p = Pairing{Code: code[:4] + "-" + code[4:], ExpiresAt: t.now.Add(PairingTTL)}
+		if err := t.exec(`DELETE FROM pairing_codes WHERE expires_at < ?`, ms(t.now)); err != nil {
+			return err
+		}
+		return t.exec(`INSERT INTO pairing_codes (code_hash, name, created_at, expires_at) VALUES (?, ?, ?, ?)`,
+			HashSecret(code), orNull(name), ms(t.now), ms(p.ExpiresAt))
+	})
+	return p, err
+}
+
+// pairingCode draws eight letters evenly: bytes beyond the last whole multiple
+// of the alphabet are drawn again.
+func (t *tx) pairingCode() (string, error) {
+	const n = len(codeAlphabet)
+	var code []byte
+	for len(code) < 8 {
+		b, err := t.secret(1)
+		if err != nil {
+			return "", err
+		}
+		if int(b[0]) < 256/n*n {
+			code = append(code, codeAlphabet[int(b[0])%n])
+		}
+	}
+	return string(code), nil
+}
+
+// NormalCode is a code as people type it, as it is stored: upper case, without
+// hyphen or spaces. ok is false for what can be no code.
+func NormalCode(typed string) (code string, ok bool) {
+	code = strings.NewReplacer("-", "", " ", "").Replace(strings.ToUpper(typed))
+	return code, len(code) == 8 && strings.Trim(code, codeAlphabet) == ""
+}
+
+// Paired is a device's lasting identity; the token is shown once.
+type Paired struct{ DeviceID, Token string }
+
+// Pair redeems a code for a device token.
+func (db *DB) Pair(ctx context.Context, typed, name string, facts json.RawMessage) (Paired, error) {
+	bad := &fence.Error{Code: CodeBadCode, Message: "this pairing code is wrong, used or older than ten minutes: ask for a new one"}
+	code, ok := NormalCode(typed)
+	if !ok {
+		return Paired{}, bad
+	}
+	var p Paired
+	err := db.w.do(ctx, func(t *tx) error {
+		var given sql.NullString
+		err := t.one(`UPDATE pairing_codes SET used_at = ?1 WHERE code_hash = ?2 AND used_at IS NULL AND expires_at > ?1 RETURNING name`,
+			[]any{ms(t.now), HashSecret(code)}, &given)
+		if errors.Is(err, sql.ErrNoRows) {
+			return bad
+		}
+		if err != nil {
+			return err
+		}
+		if given.Valid { // the admin's name for it wins over the Mac's own
+			name = given.String
+		}
+		p, err = t.newDevice(name, facts)
+		if err != nil {
+			return err
+		}
+		return t.exec(`UPDATE pairing_codes SET device_id = ? WHERE code_hash = ?`, p.DeviceID, HashSecret(code))
+	})
+	return p, err
+}
+
+func (t *tx) newDevice(name string, facts json.RawMessage) (Paired, error) {
+	id, err := t.id("dev")
+	if err != nil {
+		return Paired{}, err
+	}
+	secret, err := t.secret(32)
+	if err != nil {
+		return Paired{}, err
+	}
+	p := Paired{DeviceID: id, Token: "rmd_" + base64.RawURLEncoding.EncodeToString(secret)}
+	err = t.exec(`INSERT INTO devices (id, name, token_hash, facts, paired_at) VALUES (?, ?, ?, ?, ?)`,
+		id, name, HashSecret(p.Token), string(facts), ms(t.now))
+	if err != nil {
+		return Paired{}, err
+	}
+	return p, t.event("device.paired", ref{device: id}, asJSON(map[string]string{"name": name}))
+}
+
+// DeviceByToken authenticates an agent; a revoked device is not found.
+func (db *DB) DeviceByToken(ctx context.Context, token string) (deviceID string, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`SELECT id FROM devices WHERE token_hash = ? AND revoked_at IS NULL`, []any{HashSecret(token)}, &deviceID)
+	})
+	return deviceID, err
+}

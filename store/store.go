@@ -1,0 +1,208 @@
+// Package store is the control plane's one SQLite file: the schema, the one
+// writer, and a verb per file. A verb opens the transaction, loads, lets fence
+// decide, writes rows, event and webhook row, and answers with an outcome. It
+// sends nothing and wakes nobody.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"rendermac/fence"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Codes of the store's own refusals, beside those of fence.
+const (
+	CodeUnavailable    = "store_unavailable" // the batch was lost: nothing is assumed
+	CodeStorageFull    = "storage_full"
+	CodeNewerDatabase  = "newer_database"
+	CodeCreditExceeded = "credit_exhausted"
+)
+
+// Options are what the store is given; Now, Mono and Rand are the only clock
+// and randomness it uses.
+type Options struct {
+	Path         string
+	Now          func() time.Time     // the wall clock
+	Mono         func() time.Duration // a clock that nobody sets (F15)
+	Rand         io.Reader            // secrets and ids
+	LeaseTTL     time.Duration
+	DeviceTTL    time.Duration
+	RetryBackoff time.Duration // F12
+	Resume       bool          // F14: may a returning agent go on with its runs
+	Log          *slog.Logger
+}
+
+// DB is an open store.
+type DB struct {
+	o      Options
+	w      *writer
+	reader *sql.DB
+}
+
+// minSQLite is the first SQLite in which a checkpoint racing a commit cannot
+// corrupt the file.
+const minSQLite = "3.51.3"
+
+// readLimit bounds every read, so that none holds the WAL for long.
+const readLimit = 2 * time.Second
+
+// Open opens the database, creating or migrating it as needed, and settles what
+// the server's absence has left (F15).
+func Open(ctx context.Context, o Options) (*DB, error) {
+	fresh, err := prepareFile(o.Path)
+	if err != nil {
+		return nil, err
+	}
+	conn, err := openWriter(ctx, o.Path)
+	if err != nil {
+		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
+	}
+	if err := migrate(ctx, conn, o.Path, fresh); err != nil {
+		conn.close()
+		return nil, err
+	}
+	db := &DB{o: o, reader: openReader(o.Path)}
+	db.w = startWriter(conn, o)
+	if err := db.recover(ctx); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("recover the database %s: %w", o.Path, err)
+	}
+	return db, nil
+}
+
+// Close lets what is waiting in line finish, then closes the file.
+func (db *DB) Close() error {
+	return errors.Join(db.reader.Close(), db.w.stop())
+}
+
+// Broken is closed when the file can no longer be trusted: stop serving, exit,
+// and let a restart recover.
+func (db *DB) Broken() <-chan struct{} { return db.w.broken }
+
+// prepareFile makes the database file readable by its owner only, and says
+// whether it is new.
+func prepareFile(path string) (fresh bool, err error) {
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		return false, fmt.Errorf("create the data directory: %w", err)
+	}
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return false, fmt.Errorf("open the database: %w", err)
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return false, err
+	}
+	return info.Size() == 0, nil
+}
+
+// dsn builds a file: URI; without that prefix SQLite ignores mode=ro silently.
+func dsn(path, query string) string {
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return (&url.URL{Scheme: "file", Path: path, RawQuery: query}).String()
+}
+
+type conn struct {
+	db *sql.DB
+	*sql.Conn
+}
+
+func (c *conn) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) }
+
+func openWriter(ctx context.Context, path string) (*conn, error) {
+	pragmas := "_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)" +
+		"&_pragma=temp_store(memory)" + // savepoints keep their pages in memory, not in a temp file
+		"&_pragma=fullfsync(1)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)" +
+		"&_pragma=journal_size_limit(67108864)"
+	db, err := sql.Open("sqlite", dsn(path, pragmas))
+	if err != nil {
+		return nil, err
+	}
+	db.SetMaxOpenConns(1)
+	c, err := db.Conn(ctx)
+	if err != nil {
+		db.Close()
+		return nil, err
+	}
+	var version string
+	if err := c.QueryRowContext(ctx, "SELECT sqlite_version()").Scan(&version); err != nil {
+		(&conn{db, c}).close()
+		return nil, err
+	}
+	if older(version, minSQLite) {
+		(&conn{db, c}).close()
+		return nil, fmt.Errorf("this build has SQLite %s, which may corrupt its file: build it with %s or newer", version, minSQLite)
+	}
+	return &conn{db, c}, nil
+}
+
+// older compares dotted versions.
+func older(v, than string) bool {
+	var a, b [3]int
+	fmt.Sscanf(v, "%d.%d.%d", &a[0], &a[1], &a[2])
+	fmt.Sscanf(than, "%d.%d.%d", &b[0], &b[1], &b[2])
+	for i := range a {
+		if a[i] != b[i] {
+			return a[i] < b[i]
+		}
+	}
+	return false
+}
+
+func openReader(path string) *sql.DB {
+	db, err := sql.Open("sqlite", dsn(path, "mode=ro&_pragma=busy_timeout(2000)"))
+	if err != nil { // only an unknown driver name gets here
+		panic(err)
+	}
+	db.SetMaxOpenConns(4)
+	db.SetMaxIdleConns(4)
+	return db
+}
+
+// read runs fn against one consistent view of the database, for two seconds at
+// the most.
+func (db *DB) read(ctx context.Context, fn func(q querier) error) error {
+	ctx, cancel := context.WithTimeout(ctx, readLimit)
+	defer cancel()
+	tx, err := db.reader.BeginTx(ctx, &sql.TxOptions{ReadOnly: true})
+	if err != nil {
+		return unavailable(err)
+	}
+	defer tx.Rollback()
+	err = fn(querier{func(q string, args ...any) (*sql.Rows, error) { return tx.QueryContext(ctx, q, args...) }})
+	if errors.Is(err, sql.ErrNoRows) {
+		return &fence.Error{Code: fence.CodeNotFound, Message: "there is no such thing here"}
+	}
+	if err != nil && fence.CodeOf(err) == "" {
+		return unavailable(err)
+	}
+	return err
+}
+
+func unavailable(err error) error {
+	return &fence.Error{Code: CodeUnavailable, Message: "the database could not be used just now: try again (" + firstLine(err) + ")"}
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
+}
+
+func notFound(what string) error {
+	return &fence.Error{Code: fence.CodeNotFound, Message: "there is no such " + what}
+}

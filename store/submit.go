@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"rendermac/fence"
+)
+
+// NewInput is one input of a submitted job: an upload, or another job's output.
+type NewInput struct{ UploadID, JobID string }
+
+// NewJob is a job as the server has checked it; what only the database knows is
+// checked by Submit.
+type NewJob struct {
+	AccountID     string
+	Service       string
+	Params        json.RawMessage // as sent, or null
+	Resolved      json.RawMessage // with preset and defaults
+	Needs         fence.Needs
+	Requires      json.RawMessage // as sent, or null
+	Inputs        []NewInput
+	Priority      int
+	MaxAttempts   int
+	Deadline      time.Time
+	WebhookURL    string
+	WebhookEvents []string
+	OutputName    string // empty: made from the first input's name
+	OutputExt     string
+	ContentType   string
+	Labels        map[string]string
+	Credits       int64
+}
+
+// Submit stores all jobs or none, and answers with their ids. Every fault of
+// every job is listed.
+func (db *DB) Submit(ctx context.Context, jobs ...NewJob) ([]string, error) {
+	var ids []string
+	err := db.w.do(ctx, func(t *tx) error {
+		ids = ids[:0]
+		var faults []fence.Fault
+		for i, j := range jobs {
+			id, wrong, err := t.submit(j)
+			if err != nil {
+				return err
+			}
+			for _, f := range wrong {
+				if len(jobs) > 1 {
+					f.Location = fmt.Sprintf("jobs[%d].%s", i, f.Location)
+				}
+				faults = append(faults, f)
+			}
+			ids = append(ids, id)
+		}
+		if len(faults) > 0 {
+			return &fence.Error{Code: fence.CodeInvalid, Message: "the job was not stored: mend what is listed and send it again", Faults: faults}
+		}
+		return nil
+	})
+	return ids, err
+}
+
+func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
+	in, faults, err := t.checkInputs(j)
+	if err != nil || len(faults) > 0 {
+		return "", faults, err
+	}
+	if j.OutputName == "" {
+		j.OutputName = outputName(in.name, j.OutputExt)
+	}
+	if !j.Deadline.IsZero() && !t.now.Before(j.Deadline) {
+		return "", []fence.Fault{{Location: "admission_deadline", Message: "is in the past"}}, nil
+	}
+	id, err := t.id("job")
+	if err != nil {
+		return "", nil, err
+	}
+	err = t.exec(`INSERT INTO jobs (id, account_id, status, service, params, resolved, needs, priority, max_attempts, admission_deadline, requires,
+			webhook_url, webhook_events, output_name, output_ext, content_type, labels, waiting_on, created_at)
+		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		id, j.AccountID, j.Service, rawOr(j.Params, "{}"), string(j.Resolved), asJSON(j.Needs), j.Priority, j.MaxAttempts, msOrNull(j.Deadline), rawOrNull(j.Requires),
+		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(in.waitingOn), ms(t.now))
+	if err != nil {
+		return "", nil, err
+	}
+	for i, input := range j.Inputs {
+		err := t.exec(`INSERT INTO job_inputs (job_id, position, upload_id, input_job_id) VALUES (?, ?, ?, ?)`, id, i, orNull(input.UploadID), orNull(input.JobID))
+		if err != nil {
+			return "", nil, err
+		}
+	}
+	if err := t.placeHold(j.AccountID, id, j.Credits); err != nil {
+		return "", nil, err
+	}
+	return id, nil, t.event("job.queued", ref{account: j.AccountID, job: id}, "{}")
+}
+
+// foundInputs is what the database knows of a job's inputs.
+type foundInputs struct {
+	name      string // the first input's
+	waitingOn string // the first job that has not succeeded yet
+}
+
+func (t *tx) checkInputs(j NewJob) (foundInputs, []fence.Fault, error) {
+	var found foundInputs
+	var faults []fence.Fault
+	for i, in := range j.Inputs {
+		name, waits, fault, err := t.checkInput(j.AccountID, in)
+		if err != nil {
+			return found, nil, err
+		}
+		if fault != nil {
+			fault.Location = fmt.Sprintf("inputs[%d].%s", i, fault.Location)
+			faults = append(faults, *fault)
+		}
+		if i == 0 {
+			found.name = name
+		}
+		if waits && found.waitingOn == "" {
+			found.waitingOn = in.JobID
+		}
+	}
+	return found, faults, nil
+}
+
+// checkInput refuses another account's upload or job in the same words as one
+// that does not exist.
+func (t *tx) checkInput(account string, in NewInput) (name string, waits bool, fault *fence.Fault, err error) {
+	if in.UploadID != "" {
+		var status string
+		err := t.one(`SELECT name, status FROM uploads WHERE id = ? AND account_id = ?`, []any{in.UploadID, account}, &name, &status)
+		if errors.Is(err, sql.ErrNoRows) {
+			return "", false, &fence.Fault{Location: "upload_id", Message: "there is no such upload"}, nil
+		}
+		if err == nil && status != "complete" {
+			fault = &fence.Fault{Location: "upload_id", Message: "the upload is not complete: send the missing parts and complete it"}
+		}
+		return name, false, fault, err
+	}
+	var status fence.JobStatus
+	err = t.one(`SELECT output_name, status FROM jobs WHERE id = ? AND account_id = ?`, []any{in.JobID, account}, &name, &status)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return "", false, &fence.Fault{Location: "job_id", Message: "there is no such job"}, nil
+	case status == fence.JobFailed || status == fence.JobCancelled || status == fence.JobCancelling:
+		fault = &fence.Fault{Location: "job_id", Message: "that job has no output: it is " + string(status)}
+	}
+	return name, status != fence.JobSucceeded, fault, err
+}
+
+func rawOr(raw json.RawMessage, otherwise string) string {
+	if len(raw) == 0 || string(raw) == "null" {
+		return otherwise
+	}
+	return string(raw)
+}
+
+func rawOrNull(raw json.RawMessage) any {
+	return orNull(rawOr(raw, ""))
+}

@@ -1,0 +1,241 @@
+package store
+
+import (
+	"context"
+	"crypto/sha256"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"rendermac/fence"
+
+	"github.com/oklog/ulid/v2"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// querier runs queries, on the writer's connection or on a reader's.
+type querier struct {
+	run func(query string, args ...any) (*sql.Rows, error)
+}
+
+// one scans the first row; sql.ErrNoRows where there is none.
+func (q querier) one(query string, args []any, dest ...any) error {
+	rows, err := q.run(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	if !rows.Next() {
+		return cmpErr(rows.Err(), sql.ErrNoRows)
+	}
+	if err := rows.Scan(dest...); err != nil {
+		return err
+	}
+	return rows.Close()
+}
+
+func cmpErr(err, otherwise error) error {
+	if err != nil {
+		return err
+	}
+	return otherwise
+}
+
+// each calls scan for every row.
+func (q querier) each(query string, args []any, scan func(rows *sql.Rows) error) error {
+	rows, err := q.run(query, args...)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
+
+// tx is the writer's transaction as a closure sees it.
+type tx struct {
+	querier
+	o     Options
+	conn  *conn
+	stmts map[string]*sql.Stmt
+	now   time.Time // read once, as the closure starts
+	fatal error     // after it, nothing more is executed on this transaction
+	ids   *ulid.MonotonicEntropy
+	idMS  uint64
+}
+
+func newTx(c *conn, o Options) *tx {
+	t := &tx{o: o, conn: c, stmts: map[string]*sql.Stmt{}, ids: ulid.Monotonic(o.Rand, 0)}
+	t.querier = querier{t.query}
+	return t
+}
+
+func (t *tx) begin() error {
+	t.fatal = nil
+	return t.exec("BEGIN IMMEDIATE")
+}
+
+func (t *tx) commit() error { return t.exec("COMMIT") }
+
+func (t *tx) rollback() {
+	t.fatal = nil
+	_ = t.exec("ROLLBACK") // SQLite may have done it already
+}
+
+// savepoint runs fn; its own error undoes fn alone, lost says that the whole
+// transaction is gone.
+func (t *tx) savepoint(fn func(*tx) error) (own, lost error) {
+	if err := t.exec("SAVEPOINT closure"); err != nil {
+		return nil, err
+	}
+	t.now = t.o.Now().UTC().Truncate(time.Millisecond)
+	own = fn(t)
+	if t.fatal == nil && own != nil {
+		lost = t.exec("ROLLBACK TO closure")
+	}
+	if t.fatal == nil && lost == nil {
+		lost = t.exec("RELEASE closure")
+	}
+	return own, cmpErr(t.fatal, lost)
+}
+
+// stmt prepares each query once: worth a third of the throughput.
+func (t *tx) stmt(query string) (*sql.Stmt, error) {
+	if s, ok := t.stmts[query]; ok {
+		return s, nil
+	}
+	s, err := t.conn.PrepareContext(context.Background(), query)
+	if err == nil {
+		t.stmts[query] = s
+	}
+	return s, err
+}
+
+func (t *tx) closeStatements() {
+	for _, s := range t.stmts {
+		s.Close()
+	}
+}
+
+func (t *tx) query(query string, args ...any) (*sql.Rows, error) {
+	if t.fatal != nil {
+		return nil, t.fatal
+	}
+	s, err := t.stmt(query)
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	rows, err := s.Query(args...)
+	return rows, t.failed(err)
+}
+
+func (t *tx) exec(query string, args ...any) error {
+	_, err := t.affect(query, args...)
+	return err
+}
+
+func (t *tx) affect(query string, args ...any) (int64, error) {
+	if t.fatal != nil {
+		return 0, t.fatal
+	}
+	s, err := t.stmt(query)
+	if err != nil {
+		return 0, t.failed(err)
+	}
+	res, err := s.Exec(args...)
+	if err != nil {
+		return 0, t.failed(err)
+	}
+	return res.RowsAffected()
+}
+
+// failed marks the transaction as lost unless err is a mere refusal of the
+// statement: after any other error SQLite may have rolled back already, and the
+// next statement would commit by itself.
+func (t *tx) failed(err error) error {
+	var e *sqlite.Error
+	if err == nil || errors.As(err, &e) && (e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT || e.Code()&0xff == sqlite3.SQLITE_ERROR) {
+		return err
+	}
+	t.fatal = err
+	return err
+}
+
+// change executes a compare-and-set that must hit exactly one row.
+func (t *tx) change(what, query string, args ...any) error {
+	n, err := t.affect(query, args...)
+	if err == nil && n != 1 {
+		return fmt.Errorf("%s: %d rows changed, not one", what, n)
+	}
+	return err
+}
+
+// id makes a typed, sortable id that grows even when the clock is set back.
+func (t *tx) id(kind string) (string, error) {
+	t.idMS = max(t.idMS, ulid.Timestamp(t.now))
+	id, err := ulid.New(t.idMS, t.ids)
+	if err != nil {
+		return "", fmt.Errorf("make an id: %w", err)
+	}
+	return kind + "_" + strings.ToLower(id.String()), nil
+}
+
+// secret draws n bytes for a key that is not a commit token.
+func (t *tx) secret(n int) ([]byte, error) {
+	b := make([]byte, n)
+	_, err := io.ReadFull(t.o.Rand, b)
+	return b, err
+}
+
+func (t *tx) token() (fence.Token, error) { return fence.NewToken(t.o.Rand) }
+
+// HashSecret is how keys, device tokens, codes and sessions are stored.
+func HashSecret(plaintext string) string {
+	sum := sha256.Sum256([]byte(plaintext))
+	return hex.EncodeToString(sum[:])
+}
+
+func ms(t time.Time) int64 { return t.UnixMilli() }
+
+func fromMS(v int64) time.Time { return time.UnixMilli(v).UTC() }
+
+// msOrNull is an optional instant as a column has it.
+func msOrNull(t time.Time) any {
+	if t.IsZero() {
+		return nil
+	}
+	return ms(t)
+}
+
+func timeOrZero(v sql.NullInt64) time.Time {
+	if !v.Valid {
+		return time.Time{}
+	}
+	return fromMS(v.Int64)
+}
+
+func timeOrNil(v sql.NullInt64) *time.Time {
+	if !v.Valid {
+		return nil
+	}
+	t := fromMS(v.Int64)
+	return &t
+}
+
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil { // rows hold strings, numbers and maps of them: no such value fails
+		panic(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,94 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"time"
+
+	"rendermac/fence"
+)
+
+// Upload is a file on its way from a buyer, or arrived.
+type Upload struct {
+	ID, AccountID string
+	Name          string
+	Bytes         int64
+	SHA256        string // claimed; once complete, the server's own
+	PartBytes     int64
+	Complete      bool
+	Key           string
+	Media         json.RawMessage
+	CreatedAt     time.Time
+}
+
+// NewUpload is an upload as a buyer asks for it; Parts only where their digests
+// are known beforehand.
+type NewUpload struct {
+	AccountID, Name string
+	Bytes           int64
+	SHA256          string
+	PartBytes       int64
+	Parts           []Part
+}
+
+// CreateUpload opens an upload.
+func (db *DB) CreateUpload(ctx context.Context, n NewUpload) (Upload, error) {
+	u := Upload{AccountID: n.AccountID, Name: n.Name, Bytes: n.Bytes, SHA256: n.SHA256, PartBytes: n.PartBytes}
+	err := db.w.do(ctx, func(t *tx) (err error) {
+		if u.ID, err = t.id("upl"); err != nil {
+			return err
+		}
+		u.Key, u.CreatedAt = "uploads/"+u.ID+"/original", t.now
+		err = t.exec(`INSERT INTO uploads (id, account_id, name, bytes, sha256, part_bytes, status, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
+			u.ID, u.AccountID, u.Name, u.Bytes, orNull(u.SHA256), u.PartBytes, u.Key, ms(t.now))
+		if err != nil {
+			return err
+		}
+		return t.insertParts(u.ID, n.Parts)
+	})
+	return u, err
+}
+
+const uploadColumns = `id, account_id, name, bytes, coalesce(sha256, ''), part_bytes, status = 'complete', object_key, media, created_at`
+
+func (q querier) upload(query string, args ...any) (Upload, error) {
+	var u Upload
+	var media sql.NullString
+	var created int64
+	err := q.one(query, args, &u.ID, &u.AccountID, &u.Name, &u.Bytes, &u.SHA256, &u.PartBytes, &u.Complete, &u.Key, &media, &created)
+	u.Media, u.CreatedAt = rawOrNil(media), fromMS(created)
+	return u, err
+}
+
+// UploadByID loads one upload.
+func (db *DB) UploadByID(ctx context.Context, id string) (Upload, error) {
+	var u Upload
+	err := db.read(ctx, func(q querier) (err error) {
+		u, err = q.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, id)
+		return err
+	})
+	if fence.CodeOf(err) == fence.CodeNotFound {
+		return u, notFound("upload")
+	}
+	return u, err
+}
+
+// CompleteUpload records what the server has itself found an upload to be.
+// Repeating it changes nothing.
+func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.RawMessage) (Upload, error) {
+	var u Upload
+	err := db.w.do(ctx, func(t *tx) (err error) {
+		err = t.exec(`UPDATE uploads SET status = 'complete', sha256 = ?, media = ?, completed_at = ? WHERE id = ? AND status = 'open'`,
+			sha256, rawOrNull(media), ms(t.now), id)
+		if err != nil {
+			return err
+		}
+		if err := t.exec(`DELETE FROM upload_parts WHERE owner_id = ?`, id); err != nil {
+			return err
+		}
+		u, err = t.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, id)
+		return err
+	})
+	return u, err
+}
