@@ -2,10 +2,9 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/base64"
 	"encoding/hex"
-	"errors"
+	"fmt"
 )
 
 // Studio is the account that the first start makes, without a credit limit.
@@ -17,22 +16,38 @@ type Key struct {
 	Scope         string // read, submit or admin
 }
 
-// FirstStart makes the account studio with its admin key where there is none
-// yet, and answers with the key's plaintext, once; empty where all was there.
+// FirstStart makes the account studio with an admin key, and answers with the
+// key's plaintext, once. Until FirstStartDone says that the key is safe, it makes
+// another one in its place: a crash in between locks nobody out. Afterwards it
+// answers with nothing.
 func (db *DB) FirstStart(ctx context.Context) (adminKey string, err error) {
 	err = db.w.do(ctx, func(t *tx) error {
-		var id string
-		err := t.one(`SELECT id FROM accounts LIMIT 1`, nil, &id)
-		if !errors.Is(err, sql.ErrNoRows) {
+		var done bool
+		var studio string
+		err := t.one(`SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'first_start'),
+			coalesce((SELECT id FROM accounts ORDER BY id LIMIT 1), '')`, nil, &done, &studio)
+		if err != nil || done {
 			return err
 		}
-		if id, err = t.newAccount(Studio); err != nil {
+		if studio == "" {
+			if studio, err = t.newAccount(Studio); err != nil {
+				return err
+			}
+		}
+		if err := t.exec(`DELETE FROM api_keys WHERE account_id = ?`, studio); err != nil {
 			return err
 		}
-		adminKey, err = t.newKey(id, "first start", "admin")
+		adminKey, err = t.newKey(studio, "first start", "admin")
 		return err
 	})
 	return adminKey, err
+}
+
+// FirstStartDone says that the admin key has been written down.
+func (db *DB) FirstStartDone(ctx context.Context) error {
+	return db.w.do(ctx, func(t *tx) error {
+		return t.exec(`INSERT INTO settings (name, value) VALUES ('first_start', ?) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(ms(t.now)))
+	})
 }
 
 func (t *tx) newAccount(name string) (string, error) {

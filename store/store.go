@@ -73,6 +73,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		conn.close()
 		return nil, err
 	}
+	if _, err := conn.ExecContext(ctx, "PRAGMA analysis_limit=400; PRAGMA optimize=0x10002"); err != nil {
+		conn.close()
+		return nil, fmt.Errorf("optimize the database %s: %w", o.Path, err)
+	}
 	db := &DB{o: o, reader: openReader(o.Path)}
 	db.w = startWriter(conn, o)
 	if err := db.recover(ctx); err != nil {

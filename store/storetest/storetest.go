@@ -86,6 +86,9 @@ func MustAccount(tb testing.TB, db *store.DB) string {
 	if err != nil || key == "" {
 		tb.Fatalf("first start: key %q, %v", key, err)
 	}
+	if err := db.FirstStartDone(context.Background()); err != nil {
+		tb.Fatalf("first start: %v", err)
+	}
 	k, err := db.KeyByPlaintext(context.Background(), key)
 	if err != nil {
 		tb.Fatalf("admin key: %v", err)
