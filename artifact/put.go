@@ -1,0 +1,127 @@
+package artifact
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+const (
+	stall    = 30 * time.Second // without a byte, after which a body counts as cut off
+	patience = 30 * time.Second // for another writer of the same part
+)
+
+// Put serves a PUT to a part's URL: nil means that the part is held, safe from
+// a crash. A *Refusal is the client's to hear, any other error the store's own.
+// What refuses does so before the body is asked for.
+func (d *Dir) Put(w http.ResponseWriter, r *http.Request) error {
+	key, q, err := d.verify(http.MethodPut, r.URL)
+	if err != nil {
+		return err
+	}
+	p, grant, err := signedPart(q)
+	if err != nil {
+		return err
+	}
+	open := d.find(key)
+	if open == nil {
+		return errEnded
+	}
+	b := &body{Reader: r.Body, conn: http.NewResponseController(w)}
+	return refusal(open.put(r.Context(), b, p, grant, r.ContentLength))
+}
+
+// put is the life of one writer: let in, copy, sync, hold.
+func (w *write) put(ctx context.Context, b *body, p Part, grant string, length int64) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	waiting, enough := context.WithTimeout(ctx, patience)
+	defer enough()
+	in := &writer{stop: stop, done: make(chan struct{})}
+	if err := w.admit(waiting, in, p, grant, length); err != nil {
+		return err
+	}
+	defer b.stoppedBy(ctx)()
+	sum, err := w.receive(b, p)
+	if err == nil && p.SHA256 != "" && p.SHA256 != sum {
+		err = errDigest
+	}
+	p.SHA256 = sum
+	return full(w.root, w.leave(in, p, err), w.missing())
+}
+
+// receive copies a part to its place in the file and syncs it.
+func (w *write) receive(b *body, p Part) (sum string, err error) {
+	f, err := w.root.OpenFile(w.dataName(), os.O_WRONLY, 0)
+	if err != nil {
+		return "", err
+	}
+	defer func() { err = errors.Join(err, f.Close()) }()
+	n, sum, err := stream(io.NewOffsetWriter(f, w.offset(p.Number)), io.LimitReader(b, p.Bytes))
+	if err != nil {
+		return "", err
+	}
+	if n < p.Bytes || !b.atEnd() {
+		return "", wrongLength(p)
+	}
+	return sum, f.Sync()
+}
+
+// body is a request's body that gives up when nothing comes, and at once when
+// its writer is stopped.
+type body struct {
+	io.Reader
+	conn *http.ResponseController
+	ctx  context.Context
+}
+
+// stoppedBy makes the end of ctx wake a Read that waits for the network, until
+// release; after that the connection is the next request's.
+func (b *body) stoppedBy(ctx context.Context) (release func()) {
+	b.ctx = ctx
+	woken := make(chan struct{})
+	forget := context.AfterFunc(ctx, func() {
+		defer close(woken)
+		_ = b.conn.SetReadDeadline(time.Unix(1, 0))
+	})
+	return func() {
+		if !forget() {
+			<-woken
+		}
+	}
+}
+
+// Read looks at ctx after it has set the deadline: one of the two then sees a
+// stop that comes in between.
+func (b *body) Read(p []byte) (int, error) {
+	_ = b.conn.SetReadDeadline(time.Now().Add(stall)) // a connection without deadlines only waits longer
+	if b.ctx.Err() != nil {
+		return 0, b.why()
+	}
+	n, err := b.Reader.Read(p)
+	if err == nil || errors.Is(err, io.EOF) {
+		return n, err
+	}
+	return n, b.why()
+}
+
+// why no more can be read: the writer was stopped, or the client is gone.
+func (b *body) why() error {
+	if cause := context.Cause(b.ctx); cause == error(errEnded) {
+		return cause
+	}
+	return errBroken
+}
+
+// atEnd reads on where the body should end. The deadline must not stay behind:
+// it would end the request while the disk is still syncing.
+func (b *body) atEnd() bool {
+	if n, err := io.ReadFull(b, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
+		return false
+	}
+	_ = b.conn.SetReadDeadline(time.Time{})
+	return true
+}

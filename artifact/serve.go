@@ -1,0 +1,104 @@
+package artifact
+
+import (
+	"context"
+	"net/http"
+	"net/url"
+	"path"
+	"strings"
+	"time"
+	"unicode"
+)
+
+// contentTypes are what may be shown as it is; anything else is only ever
+// downloaded (a page of HTML from a buyer must not run under our address).
+var contentTypes = map[string]string{
+	".mp4": "video/mp4", ".m4v": "video/mp4", ".mov": "video/quicktime", ".webm": "video/webm", ".mkv": "video/x-matroska",
+	".avi": "video/x-msvideo", ".mxf": "video/mxf", ".mpg": "video/mpeg", ".ts": "video/mp2t",
+	".m4a": "audio/mp4", ".mp3": "audio/mpeg", ".aac": "audio/aac", ".wav": "audio/wav", ".aif": "audio/aiff", ".aiff": "audio/aiff",
+	".flac": "audio/flac", ".ogg": "audio/ogg", ".opus": "audio/ogg",
+	".jpg": "image/jpeg", ".jpeg": "image/jpeg", ".png": "image/png",
+}
+
+// SignGet implements Store. The URL serves GET and HEAD.
+func (d *Dir) SignGet(_ context.Context, key, name string, expires time.Time) (URL, error) {
+	if err := CheckKey(key); err != nil {
+		return URL{}, err
+	}
+	return d.sign(http.MethodGet, key, url.Values{"name": {name}}, expires), nil
+}
+
+// Get serves a GET or HEAD of a published object, with Range. Errors are as in
+// Put, and nothing has been sent then.
+func (d *Dir) Get(w http.ResponseWriter, r *http.Request) error {
+	key, q, err := d.verify(r.Method, r.URL)
+	if err != nil {
+		return err
+	}
+	f, info, err := d.open(key)
+	if err != nil {
+		return refusal(err)
+	}
+	defer f.Close()
+	stat, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	describe(w.Header(), info, q.Get("name"))
+	http.ServeContent(w, r, "", stat.ModTime(), f)
+	return nil
+}
+
+func describe(h http.Header, info Info, name string) {
+	if name == "" {
+		name = path.Base(info.Key)
+	}
+	contentType, disposition := contentTypes[ext(info.Key)], "inline"
+	if contentType == "" {
+		contentType = contentTypes[ext(name)]
+	}
+	if contentType == "" {
+		contentType, disposition = "application/octet-stream", "attachment"
+	}
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Disposition", disposition+fileName(name))
+	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
+	h.Set("X-Content-Type-Options", "nosniff")
+	if info.SHA256 != "" {
+		h.Set("ETag", `"`+info.SHA256+`"`)
+	}
+}
+
+func ext(name string) string { return strings.ToLower(path.Ext(name)) }
+
+// fileName gives a name in both forms of RFC 6266: plain for old clients, with
+// what could break the header replaced, and exact as RFC 8187 has it.
+func fileName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == '/' || r == '\\' {
+			return '_'
+		}
+		return r
+	}, name)
+	plain := strings.Map(func(r rune) rune {
+		if r > unicode.MaxASCII || strings.ContainsRune(`"%`, r) {
+			return '_'
+		}
+		return r
+	}, name)
+	return `; filename="` + plain + `"; filename*=UTF-8''` + extValue(name)
+}
+
+// extValue escapes all but RFC 8187's attr-char.
+func extValue(s string) string {
+	const hexDigits = "0123456789ABCDEF"
+	var b strings.Builder
+	for _, c := range []byte(s) {
+		if c >= '0' && c <= '9' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z' || strings.IndexByte("!#$&+-.^_`|~", c) >= 0 {
+			b.WriteByte(c)
+			continue
+		}
+		b.Write([]byte{'%', hexDigits[c>>4], hexDigits[c&15]})
+	}
+	return b.String()
+}

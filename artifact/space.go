@@ -1,0 +1,31 @@
+package artifact
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// free is the room left where the store lives.
+func free(root *os.Root) (int64, error) {
+	f, err := root.Open(".")
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	var s unix.Statfs_t
+	if err := unix.Fstatfs(int(f.Fd()), &s); err != nil {
+		return 0, err
+	}
+	return int64(s.Bavail) * int64(s.Bsize), nil
+}
+
+// full gives an error that means a full disk, or a used up quota, its numbers.
+func full(root *os.Root, err error, need int64) error {
+	if !errors.Is(err, unix.ENOSPC) && !errors.Is(err, unix.EDQUOT) {
+		return err
+	}
+	left, _ := free(root) // what is reported only
+	return &FullError{Need: need, Free: left}
+}

@@ -1,0 +1,60 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"rendermac/artifact"
+)
+
+// blobs serves the directory store's own objects: PUT, GET and HEAD of
+// /v1/blobs/*. The signed URL is the whole permission. These are plain echo
+// handlers because huma would hold bodies in memory.
+type blobs struct {
+	store   *artifact.Dir
+	log     *slog.Logger
+	problem func(c echo.Context, status int, code, detail string) error // writes a problem+json answer
+}
+
+func (b blobs) put(c echo.Context) error {
+	if err := b.store.Put(c.Response(), c.Request()); err != nil {
+		return b.refuse(c, err)
+	}
+	return c.NoContent(http.StatusOK)
+}
+
+func (b blobs) get(c echo.Context) error {
+	if err := b.store.Get(sendfile{c.Response()}, c.Request()); err != nil {
+		return b.refuse(c, err)
+	}
+	return nil
+}
+
+func (b blobs) refuse(c echo.Context, err error) error {
+	var no *artifact.Refusal
+	if !errors.As(err, &no) {
+		b.log.Error("the artifact store failed", "err", err)
+		return b.problem(c, http.StatusInternalServerError, "internal_error", "The server could not do this; its log says why. Try again later.")
+	}
+	if no.Status == http.StatusServiceUnavailable {
+		c.Response().Header().Set(echo.HeaderRetryAfter, "2")
+	}
+	return b.problem(c, no.Status, no.Code, no.Detail)
+}
+
+// sendfile lets the kernel copy a file to the socket, which echo's Response
+// alone hides from net/http.
+type sendfile struct{ *echo.Response }
+
+func (s sendfile) ReadFrom(src io.Reader) (int64, error) {
+	if !s.Committed {
+		s.WriteHeader(http.StatusOK)
+	}
+	n, err := io.Copy(s.Writer, src)
+	s.Size += n
+	return n, err
+}
