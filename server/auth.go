@@ -1,0 +1,81 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"rendermac/api"
+	"rendermac/fence"
+	"rendermac/store"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+)
+
+// Scopes: each holds those before it.
+const (
+	scopeNone   = "" // no key, or one of the route's own kind
+	scopeRead   = "read"
+	scopeSubmit = "submit"
+	scopeAdmin  = "admin"
+)
+
+var rank = map[string]int{scopeNone: 0, scopeRead: 1, scopeSubmit: 2, scopeAdmin: 3}
+
+// call is who makes a request, and through what.
+type call struct {
+	server *Server
+	key    store.Key // empty where the scope is none
+	echo   echo.Context
+}
+
+type callKey struct{}
+
+func callOf(ctx context.Context) call {
+	c, _ := ctx.Value(callKey{}).(call)
+	return c
+}
+
+// sees says whether the key may know of what belongs to an account.
+func (c call) sees(account string) bool { return c.isAdmin() || c.key.AccountID == account }
+
+func (c call) isAdmin() bool { return c.key.Scope == scopeAdmin }
+
+// authorize lets in whoever has a key of this scope.
+func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) {
+	return func(ctx huma.Context, next func(huma.Context)) {
+		who := call{server: s, echo: humaecho.Unwrap(ctx)}
+		header := who.echo.Response().Header()
+		header.Set("Cache-Control", "no-store")
+		header.Set("X-Content-Type-Options", "nosniff")
+		if scope != scopeNone {
+			var err error
+			if who.key, err = s.authenticate(who.echo.Request()); err == nil && rank[who.key.Scope] < rank[scope] {
+				err = refuse(http.StatusForbidden, api.CodeForbidden, "This key's scope is "+who.key.Scope+"; the route needs "+scope+".")
+			}
+			if err != nil {
+				_ = answer(who.echo, s.refusalOf(err)) // a client that has gone hears nothing
+				return
+			}
+		}
+		next(huma.WithValue(ctx, callKey{}, who))
+	}
+}
+
+func (s *Server) authenticate(r *http.Request) (store.Key, error) {
+	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") || !strings.HasPrefix(key, "rm_") {
+		return store.Key{}, unauthenticated("Send an API key: Authorization: Bearer rm_….", `Bearer realm="rendermac"`)
+	}
+	k, err := s.o.DB.KeyByPlaintext(r.Context(), key)
+	if fence.CodeOf(err) == fence.CodeNotFound {
+		err = unauthenticated("This API key is unknown or was revoked; ask an admin for another.", `Bearer realm="rendermac", error="invalid_token"`)
+	}
+	return k, err
+}
+
+func unauthenticated(detail, challenge string) *refusal {
+	return refuse(http.StatusUnauthorized, api.CodeUnauthenticated, detail).with("Www-Authenticate", challenge)
+}

@@ -1,0 +1,161 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+
+	"rendermac/agentproto"
+	"rendermac/fence"
+	"rendermac/store"
+
+	"github.com/coder/websocket"
+	"github.com/labstack/echo/v4"
+)
+
+// gateway is GET /v1/provider/ws: it authenticates the device, upgrades, and
+// serves the session until its socket ends.
+func (s *Server) gateway(c echo.Context) error {
+	r := c.Request()
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	device, err := "", error(nil)
+	if ok {
+		device, err = s.o.DB.DeviceByToken(r.Context(), token)
+	}
+	switch {
+	case !ok || fence.CodeOf(err) == fence.CodeNotFound:
+		c.Response().Header().Set("WWW-Authenticate", "Bearer")
+		return problem(c, http.StatusUnauthorized, "unauthenticated", "this device token is unknown or was revoked: pair this Mac again")
+	case err != nil:
+		return err
+	}
+	conn, err := websocket.Accept(c.Response(), r, &websocket.AcceptOptions{Subprotocols: []string{agentproto.Subprotocol}})
+	if err != nil {
+		return nil // Accept has answered
+	}
+	defer conn.CloseNow()
+	conn.SetReadLimit(agentproto.MaxFrame)
+	if conn.Subprotocol() != agentproto.Subprotocol {
+		return conn.Close(agentproto.CloseProtocol, "offer the subprotocol "+agentproto.Subprotocol)
+	}
+	s.serveAgent(conn, device, s.base(c))
+	return nil
+}
+
+// serveAgent waits for the hello, opens the session, and reads until it ends.
+// It does not use the request's context, which ends with the upgrade.
+func (s *Server) serveAgent(conn *websocket.Conn, device, base string) {
+	log := s.o.Log.With("device", device)
+	in := &inbox{conn: conn}
+	late := time.AfterFunc(helloTimeout, func() { conn.Close(agentproto.ClosePolicy, "say hello within 10 s") })
+	hello, err := in.hello()
+	if !late.Stop() || err != nil {
+		return
+	}
+	if hello.Protocol != agentproto.Version {
+		conn.Close(agentproto.CloseProtocol, "this server speaks protocol 1")
+		return
+	}
+	out, err := s.o.DB.Hello(context.Background(), helloOf(device, hello))
+	switch {
+	case fence.CodeOf(err) == store.CodeRevoked:
+		conn.Close(agentproto.CloseRevoked, "this device was revoked: pair it again")
+		return
+	case err != nil:
+		log.Error("could not store the hello", "err", err)
+		conn.Close(agentproto.CloseStoreFailure, "the session could not be stored: reconnect")
+		return
+	}
+	log.Info("connected", "session", out.SessionID, "name", out.Name, "slots", out.Slots, "resumed", len(out.Resumptions), "ended", len(out.Ended))
+	ses := s.open(conn, base, out)
+	replaced, ok := s.hub.register(ses)
+	if !ok {
+		conn.Close(agentproto.CloseGoingAway, "the server is going away")
+		return
+	}
+	if replaced != nil {
+		go replaced.close(agentproto.CloseReplaced, "replaced by a newer session of this device")
+	}
+	defer s.hub.remove(ses)
+	for _, e := range out.Ended {
+		s.settle(e, nil)
+	}
+	ses.serve(in)
+	log.Info("disconnected", "session", out.SessionID)
+}
+
+func helloOf(device string, h *agentproto.Hello) store.Hello {
+	facts, _ := json.Marshal(h.Device) // strings and numbers: it cannot fail
+	out := store.Hello{DeviceID: device, Version: h.AgentVersion, Slots: max(0, h.Slots), Services: h.Services, Facts: facts}
+	for _, e := range h.Resume {
+		out.Resume = append(out.Resume, fence.Claim{JobID: e.JobID, AttemptID: e.AttemptID, Epoch: e.LeaseEpoch, Token: e.CommitToken})
+	}
+	return out
+}
+
+// open makes the session and puts hello_ok and the answers to resume in its
+// queue, before anyone can send it an offer.
+func (s *Server) open(conn *websocket.Conn, base string, h store.HelloOutcome) *session {
+	ctx, end := context.WithCancel(context.Background())
+	ses := &session{
+		Session: h.Session, srv: s, conn: conn, base: base, ctx: ctx, end: end, log: s.o.Log.With("device", h.DeviceID),
+		out:   make(chan agentproto.Message, outQueue+len(h.Resumptions)),
+		slots: h.Slots, draining: h.Draining, unanswered: map[string]bool{}, held: map[string]bool{},
+	}
+	ses.send(&agentproto.HelloOK{
+		DeviceID: h.DeviceID, DeviceName: h.Name, Slots: h.Slots, Resume: s.o.Resume,
+		LeaseTTL: agentproto.SecondsOf(s.o.LeaseTTL), Heartbeat: agentproto.SecondsOf(s.o.Heartbeat),
+		ServerTime: agentproto.Time{Time: s.o.Now()}, ServerVersion: s.o.Version,
+	})
+	for _, r := range h.Resumptions {
+		if r.Resumed {
+			ses.held[r.AttemptID] = true
+		}
+		ses.send(resumption(r, s.o.LeaseTTL))
+	}
+	if h.Draining {
+		ses.send(&agentproto.Drain{})
+	}
+	return ses
+}
+
+func resumption(r store.Resumption, ttl time.Duration) agentproto.Message {
+	if r.Resumed {
+		return &agentproto.LeaseResumed{
+			IDs:         agentproto.IDs{JobID: r.JobID, AttemptID: r.AttemptID, LeaseEpoch: r.Epoch},
+			CommitToken: r.CommitToken, LeaseExpiresAt: agentproto.Time{Time: r.ExpiresAt}, LeaseTTL: agentproto.SecondsOf(ttl),
+		}
+	}
+	return &agentproto.LeaseRevoked{JobID: r.JobID, AttemptID: r.AttemptID, Status: (*string)(r.Status)}
+}
+
+// serve runs the session until its socket ends.
+func (s *session) serve(in *inbox) {
+	messages := make(chan agentproto.Message)
+	var loops sync.WaitGroup
+	defer loops.Wait()
+	defer close(messages)
+	defer s.end()
+	loops.Go(s.writeLoop)
+	loops.Go(s.pingLoop)
+	loops.Go(func() { s.handleLoop(messages) })
+	for {
+		m, err := in.next()
+		switch {
+		case errors.Is(err, agentproto.ErrBadMessage):
+			s.send(&agentproto.Error{Code: "bad_message", Message: err.Error()})
+			continue
+		case err != nil:
+			return
+		}
+		select {
+		case messages <- m:
+		case <-s.ctx.Done():
+			return
+		}
+	}
+}

@@ -1,0 +1,123 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"rendermac/agentproto"
+	"rendermac/artifact"
+	"rendermac/fence"
+	"rendermac/store"
+)
+
+// partURLs last this long; an agent that needs more asks again with from_part.
+const partURLs = 6 * time.Hour
+
+// upload opens or replaces a run's grant and answers with URLs for the parts
+// that are not held yet (F16).
+func (s *session) upload(m *agentproto.Upload) {
+	parts := make([]store.Part, len(m.Parts))
+	for i, p := range m.Parts {
+		if !digest.MatchString(p.SHA256) {
+			s.send(&agentproto.Error{Code: "bad_message", Message: "every part needs a sha256 in lower-case hex", JobID: m.JobID, AttemptID: m.AttemptID})
+			return
+		}
+		parts[i] = store.Part{Number: p.Number, Bytes: p.Bytes, SHA256: p.SHA256}
+	}
+	g, err := s.srv.o.DB.Upload(s.ctx, s.claim(m.IDs, ""), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, parts)
+	if err != nil {
+		s.refused(m.IDs, err)
+		return
+	}
+	if g.Cancel {
+		s.send(&agentproto.Cancel{JobID: m.JobID, AttemptID: m.AttemptID})
+		return
+	}
+	answer, err := s.grant(m, g, parts)
+	if err != nil {
+		s.refused(m.IDs, err)
+		return
+	}
+	s.send(answer)
+}
+
+func (s *session) grant(m *agentproto.Upload, g store.Grant, parts []store.Part) (*agentproto.UploadGrant, error) {
+	held, err := s.srv.openWrite(s.ctx, m.AttemptID, g, parts)
+	if err != nil {
+		return nil, err
+	}
+	expires := s.srv.o.Now().Add(partURLs)
+	out := &agentproto.UploadGrant{IDs: m.IDs, Parts: []agentproto.PartURL{}, ExpiresAt: agentproto.Time{Time: expires}}
+	for _, p := range parts {
+		if p.Number < m.FromPart || held[p.Number] {
+			continue
+		}
+		if len(out.Parts) == agentproto.MaxGrantParts {
+			out.NextPart = &p.Number
+			break
+		}
+		u, err := s.srv.o.Artifacts.SignPart(s.ctx, g.OutputKey, artifact.Part(p), m.AttemptID, expires)
+		if err != nil {
+			return nil, err
+		}
+		out.Parts = append(out.Parts, agentproto.PartURL{Number: p.Number, URL: absolute(s.base, u.URL), Headers: headers(u)})
+	}
+	return out, nil
+}
+
+// openWrite makes the object store ready for a grant and says which parts it
+// holds already. Parts that are others now are dropped. A grant that closed
+// meanwhile takes its write with it.
+func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant, parts []store.Part) (map[int]bool, error) {
+	if err := s.o.Artifacts.Begin(ctx, g.OutputKey, g.Bytes, g.PartBytes); err != nil {
+		return nil, err
+	}
+	have, err := s.o.Artifacts.Held(ctx, g.OutputKey)
+	if err != nil {
+		return nil, err
+	}
+	held, drop := map[int]bool{}, g.Changed
+	for _, h := range have {
+		if h.Number <= len(parts) && artifact.Part(parts[h.Number-1]) == h {
+			held[h.Number] = true
+		} else {
+			drop = append(drop, h.Number)
+		}
+	}
+	for _, n := range drop {
+		delete(held, n)
+	}
+	if len(drop) > 0 {
+		if err := s.o.Artifacts.Drop(ctx, g.OutputKey, drop); err != nil {
+			return nil, err
+		}
+	}
+	open, err := s.o.DB.OpenGrant(ctx, attemptID, g.OutputKey)
+	if err == nil && !open {
+		return nil, s.o.Artifacts.Abort(ctx, g.OutputKey)
+	}
+	return held, err
+}
+
+// abortStaleWrites ends, at start, the writes whose grant has ended while the
+// server was away.
+func (s *Server) abortStaleWrites(ctx context.Context) error {
+	keys, err := s.o.Artifacts.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range keys {
+		wanted, err := s.o.DB.WantsWrite(ctx, key)
+		if err != nil {
+			return err
+		}
+		if wanted {
+			continue
+		}
+		if err := s.o.Artifacts.Abort(ctx, key); err != nil {
+			return err
+		}
+		s.o.Log.Info("stale upload aborted", "key", key)
+	}
+	return nil
+}

@@ -1,0 +1,109 @@
+package server
+
+import (
+	"cmp"
+	"slices"
+	"sync"
+
+	"rendermac/agentproto"
+)
+
+// hub knows the newest session of each device.
+type hub struct {
+	mu       sync.Mutex
+	sessions map[string]*session // by device
+	closed   bool
+	live     sync.WaitGroup // sessions that have not ended yet
+}
+
+func newHub() *hub { return &hub{sessions: map[string]*session{}} }
+
+// register makes s its device's session and gives back what it replaces. Session
+// ids grow in the order of the transactions that made them, so that two hellos
+// that race end here as they ended in the store (F14): if a newer one is
+// already here, s itself is the one replaced. ok is false once the server stops.
+func (h *hub) register(s *session) (replaced *session, ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, false
+	}
+	h.live.Add(1)
+	old := h.sessions[s.DeviceID]
+	if old != nil && old.SessionID > s.SessionID {
+		return s, true
+	}
+	h.sessions[s.DeviceID] = s
+	return old, true
+}
+
+func (h *hub) remove(s *session) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.sessions[s.DeviceID] == s {
+		delete(h.sessions, s.DeviceID)
+	}
+	h.live.Done()
+}
+
+func (h *hub) of(deviceID string) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.sessions[deviceID]
+}
+
+// send reaches the device on its session of this moment, if it has one.
+func (h *hub) send(deviceID string, m agentproto.Message) {
+	if s := h.of(deviceID); s != nil {
+		s.send(m)
+	}
+}
+
+// release frees the slot of an attempt that was finalized (F11).
+func (h *hub) release(deviceID, attemptID string) {
+	if s := h.of(deviceID); s != nil {
+		s.release(attemptID)
+	}
+}
+
+// waiting lists the sessions with a slot to fill, the idlest first and among
+// equals the one that has waited longest.
+func (h *hub) waiting() []*session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	type place struct {
+		s          *session
+		busy       float64
+		lastOffers int64
+	}
+	var places []place
+	for _, s := range h.sessions {
+		if free, busy, last := s.load(); free > 0 {
+			places = append(places, place{s, busy, last})
+		}
+	}
+	slices.SortFunc(places, func(a, b place) int {
+		return cmp.Or(cmp.Compare(a.busy, b.busy), cmp.Compare(a.lastOffers, b.lastOffers), cmp.Compare(a.s.DeviceID, b.s.DeviceID))
+	})
+	out := make([]*session, len(places))
+	for i, p := range places {
+		out[i] = p.s
+	}
+	return out
+}
+
+// closeAll tells every agent that the server goes away, lets none in, and waits
+// until all sessions have ended.
+func (h *hub) closeAll() {
+	h.mu.Lock()
+	h.closed = true
+	list := make([]*session, 0, len(h.sessions))
+	for _, s := range h.sessions {
+		list = append(list, s)
+	}
+	h.mu.Unlock()
+	for _, s := range list {
+		go s.close(agentproto.CloseGoingAway, "the server is going away")
+	}
+	h.live.Wait()
+}

@@ -1,0 +1,166 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"rendermac/api"
+	"rendermac/fence"
+	"rendermac/store"
+)
+
+const outputURLs = time.Hour // how long they last
+
+type jobID struct {
+	ID string `path:"id"`
+}
+
+func (s *Server) createJob(ctx context.Context, _ call, in *jobInput) (*body[api.Job], error) {
+	ids, err := s.o.DB.Submit(ctx, in.job)
+	if err != nil {
+		return nil, err
+	}
+	s.submitted(in.job.Deadline)
+	s.o.Log.Info("job submitted", "job", ids[0], "account", in.job.AccountID, "service", in.job.Service)
+	return s.wholeJob(ctx, ids[0])
+}
+
+func (s *Server) wholeJob(ctx context.Context, id string) (*body[api.Job], error) {
+	j, err := s.o.DB.JobByID(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return answerWith(showJob(j)), nil
+}
+
+func (s *Server) listJobs(ctx context.Context, c call, in *struct {
+	Paging
+	Status  []string `query:"status" enum:"queued,active,verifying,cancelling,succeeded,failed,cancelled" doc:"any of these"`
+	Service string   `query:"service" maxLength:"100"`
+},
+) (*body[api.List[api.JobItem]], error) {
+	f := store.JobFilter{AccountID: c.key.AccountID, Statuses: in.Status, Service: in.Service, Before: in.Cursor, Limit: in.Limit + 1}
+	if c.isAdmin() {
+		f.AccountID = ""
+	}
+	list, err := s.o.DB.Jobs(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	return page(list, in.Limit, func(j store.Job) string { return j.ID }, showItem), nil
+}
+
+// visibleJob loads a job that the caller may know of.
+func (s *Server) visibleJob(ctx context.Context, c call, id string) (store.Job, error) {
+	j, err := s.o.DB.JobByID(ctx, id)
+	if err == nil && !c.sees(j.AccountID) {
+		err = notFound("job")
+	}
+	return j, err
+}
+
+func (s *Server) getJob(ctx context.Context, c call, in *jobID) (*body[api.Job], error) {
+	j, err := s.visibleJob(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	return answerWith(showJob(j)), nil
+}
+
+func (s *Server) cancelJob(ctx context.Context, c call, in *jobID) (*body[api.Job], error) {
+	if _, err := s.visibleJob(ctx, c, in.ID); err != nil {
+		return nil, err
+	}
+	out, err := s.o.DB.Cancel(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	s.cancelled(out)
+	s.o.Log.Info("job cancelled", "job", in.ID, "status", out.Status)
+	return s.wholeJob(ctx, in.ID)
+}
+
+// redirect is a 302.
+type redirect struct {
+	Location string `header:"Location" doc:"a signed URL; follow it without the key"`
+}
+
+func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, error) {
+	j, err := s.visibleJob(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	if j.Status != fence.JobSucceeded || j.Artifact == nil {
+		return nil, refuse(http.StatusConflict, api.CodeJobNotSucceeded, "The job has no output; it is "+string(j.Status)+".")
+	}
+	u, err := s.o.Artifacts.SignGet(ctx, j.Artifact.Key, j.OutputName, s.o.Now().Add(outputURLs))
+	if err != nil {
+		return nil, err
+	}
+	return &redirect{absolute(s.base(c.echo), u.URL)}, nil
+}
+
+// text is an answer in plain text.
+type text struct {
+	ContentType string `header:"Content-Type"`
+	Body        []byte
+}
+
+func (s *Server) getLog(ctx context.Context, c call, in *struct {
+	ID     string `path:"id"`
+	Number int    `path:"n" minimum:"1"`
+},
+) (*text, error) {
+	j, err := s.visibleJob(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, a := range j.Attempts {
+		if a.Number == in.Number {
+			tail, err := s.o.DB.AttemptLog(ctx, a.ID)
+			return &text{"text/plain; charset=utf-8", []byte(tail)}, err
+		}
+	}
+	return nil, notFound("attempt")
+}
+
+func showJob(j store.Job) api.Job {
+	out := api.Job{JobItem: showItem(j), Attempts: []api.Attempt{}}
+	for _, a := range j.Attempts {
+		out.Attempts = append(out.Attempts, api.Attempt{
+			ID: a.ID, AttemptNumber: a.Number, Status: string(a.Status), DeviceID: a.DeviceID, DeviceName: a.DeviceName, LeaseEpoch: a.Epoch,
+			Phase: a.Phase, Fraction: a.Fraction, FPS: a.FPS, Speed: a.Speed, ETASeconds: a.ETA, LeasedAt: a.LeasedAt, EndedAt: a.EndedAt,
+			FailureCode: a.FailureCode, FailureMessage: a.FailureMessage,
+		})
+	}
+	return out
+}
+
+func showItem(j store.Job) api.JobItem {
+	out := api.JobItem{
+		ID: j.ID, AccountID: j.AccountID, Status: string(j.Status), Service: j.Service, Params: j.Params, Inputs: []api.Input{},
+		Priority: j.Priority, MaxAttempts: j.MaxAttempts, AdmissionDeadline: j.Deadline, WebhookURL: j.WebhookURL, WebhookEvents: j.WebhookEvents,
+		OutputName: &j.OutputName, Labels: j.Labels, RetryOf: j.RetryOf, WaitingOn: j.WaitingOn,
+		FailureCode: j.FailureCode, FailureMessage: j.FailureMessage, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
+	}
+	for _, in := range j.Inputs {
+		out.Inputs = append(out.Inputs, api.Input{UploadID: orNil(in.UploadID), JobID: orNil(in.JobID)})
+	}
+	_ = json.Unmarshal(j.Requires, &out.Requires) // our own row, or nothing
+	if j.Hold != nil {
+		out.Hold = &api.Hold{Credits: j.Hold.Credits, State: j.Hold.State}
+	}
+	if a := j.Artifact; a != nil {
+		out.Artifact = &api.Artifact{Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: a.Media, Warnings: append([]string{}, a.Warnings...)}
+	}
+	return out
+}
+
+func orNil(text string) *string {
+	if text == "" {
+		return nil
+	}
+	return &text
+}

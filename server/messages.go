@@ -1,0 +1,269 @@
+package server
+
+import (
+	"encoding/json"
+	"errors"
+	"regexp"
+	"strings"
+	"time"
+
+	"rendermac/agentproto"
+	"rendermac/artifact"
+	"rendermac/fence"
+	"rendermac/store"
+
+	"golang.org/x/time/rate"
+)
+
+const (
+	progressRate = 20       // a second and session; of the excess the newest is kept
+	logRate      = 64 << 10 // bytes a second and session
+	flushEvery   = 50 * time.Millisecond
+)
+
+func isBad(err error) bool { return errors.Is(err, agentproto.ErrBadMessage) }
+
+// excess is what came faster than its rate: the newest progress and the newest
+// lines of each run.
+type excess struct {
+	progress map[string]*agentproto.Progress
+	log      map[string]*agentproto.Log
+}
+
+// handleLoop acts on a session's messages one after another, so that each run
+// is answered in the order in which it spoke.
+func (s *session) handleLoop(messages <-chan agentproto.Message) {
+	defer s.end()
+	progress := rate.NewLimiter(progressRate, progressRate)
+	lines := rate.NewLimiter(logRate, logRate)
+	late := excess{map[string]*agentproto.Progress{}, map[string]*agentproto.Log{}}
+	var flush <-chan time.Time
+	for {
+		select {
+		case m, ok := <-messages:
+			if !ok {
+				return
+			}
+			switch m := m.(type) {
+			case *agentproto.Progress:
+				late.progress[m.AttemptID] = m
+			case *agentproto.Log:
+				late.addLog(m)
+			default:
+				s.settleLate(m, late)
+				s.handle(m)
+			}
+		case <-flush:
+		}
+		flush = nil
+		for id, m := range late.progress {
+			if progress.Allow() {
+				delete(late.progress, id)
+				s.progress(m)
+			}
+		}
+		for id, m := range late.log {
+			if lines.AllowN(time.Now(), min(logRate, logSize(m.Lines))) {
+				delete(late.log, id)
+				s.appendLog(m)
+			}
+		}
+		if len(late.progress)+len(late.log) > 0 {
+			flush = time.After(flushEvery)
+		}
+	}
+}
+
+// settleLate writes a run's waiting lines before the message that may end it;
+// its waiting progress is overtaken.
+func (s *session) settleLate(m agentproto.Message, late excess) {
+	id := attemptOf(m)
+	if lines, ok := late.log[id]; ok {
+		delete(late.log, id)
+		s.appendLog(lines)
+	}
+	delete(late.progress, id)
+}
+
+func (e excess) addLog(m *agentproto.Log) {
+	if before, ok := e.log[m.AttemptID]; ok {
+		m.Lines = append(before.Lines, m.Lines...)
+	}
+	for logSize(m.Lines) > logRate && len(m.Lines) > 1 {
+		m.Lines = m.Lines[1:]
+	}
+	e.log[m.AttemptID] = m
+}
+
+func logSize(lines []string) int {
+	n := len(lines)
+	for _, l := range lines {
+		n += len(l)
+	}
+	return n
+}
+
+func attemptOf(m agentproto.Message) string {
+	switch m := m.(type) {
+	case *agentproto.Inputs:
+		return m.AttemptID
+	case *agentproto.Upload:
+		return m.AttemptID
+	case *agentproto.Commit:
+		return m.AttemptID
+	case *agentproto.Fail:
+		return m.AttemptID
+	}
+	return ""
+}
+
+func (s *session) handle(m agentproto.Message) {
+	s.answered(attemptOf(m))
+	switch m := m.(type) {
+	case *agentproto.Ready:
+		s.ready(m.SlotsFree)
+		s.srv.matcher.wake()
+	case *agentproto.Inputs:
+		s.freshInputs(m)
+	case *agentproto.Upload:
+		s.upload(m)
+	case *agentproto.Commit:
+		s.commit(m)
+	case *agentproto.Fail:
+		s.fail(m)
+	case *agentproto.Bye:
+		s.bye(m)
+	default:
+		s.send(&agentproto.Error{Code: "bad_message", Message: "an agent does not send " + m.Type() + " now"})
+	}
+}
+
+func (s *session) claim(ids agentproto.IDs, token string) fence.Claim {
+	return fence.Claim{
+		DeviceID: s.DeviceID, SessionID: s.SessionID,
+		JobID: ids.JobID, AttemptID: ids.AttemptID, Epoch: ids.LeaseEpoch, Token: token,
+	}
+}
+
+// refused answers a verb's error: a conflict in the protocol's words, and where
+// the store could not take it, the end of the session (1011): resume settles
+// what is true.
+func (s *session) refused(ids agentproto.IDs, err error) {
+	var e *fence.Error
+	errors.As(err, &e)
+	switch code := fence.CodeOf(err); {
+	case code == fence.CodeLeaseConflict:
+		s.log.Info("refused", "job", ids.JobID, "attempt", ids.AttemptID, "epoch", ids.LeaseEpoch, "rule", e.Rule)
+		s.send(&agentproto.LeaseConflict{IDs: ids, Message: e.Message})
+	case code == fence.CodeInvalid:
+		s.send(&agentproto.Error{Code: "bad_message", Message: e.Message, JobID: ids.JobID, AttemptID: ids.AttemptID})
+	case errors.Is(err, artifact.ErrFull):
+		retry := agentproto.SecondsOf(30 * time.Second)
+		s.send(&agentproto.Error{Code: "storage_full", Message: err.Error(), JobID: ids.JobID, AttemptID: ids.AttemptID, RetryAfterS: &retry})
+	default:
+		if s.ctx.Err() == nil {
+			s.log.Error("could not store what the agent said", "job", ids.JobID, "attempt", ids.AttemptID, "err", err)
+		}
+		go s.close(agentproto.CloseStoreFailure, "what was said could not be stored: reconnect")
+	}
+}
+
+func (s *session) progress(m *agentproto.Progress) {
+	s.answered(m.AttemptID)
+	if !fence.IsPhase(m.Phase) || m.Fraction != nil && !(*m.Fraction >= 0 && *m.Fraction <= 1) {
+		s.send(&agentproto.Error{Code: "bad_message", Message: "progress needs a phase and a fraction from 0 to 1 or null", JobID: m.JobID, AttemptID: m.AttemptID})
+		return
+	}
+	report := store.Report{Phase: fence.AttemptStatus(m.Phase), Fraction: m.Fraction, FPS: m.FPS, Speed: m.Speed, ETA: m.ETASeconds}
+	if len(m.InputMedia) > 0 {
+		report.InputMedia, _ = json.Marshal(m.InputMedia) // raw JSON that was decoded: it cannot fail
+	}
+	out, err := s.srv.o.DB.Progress(s.ctx, s.claim(m.IDs, ""), report)
+	switch {
+	case err != nil:
+		s.refused(m.IDs, err)
+	case out.Cancel:
+		s.send(&agentproto.Cancel{JobID: m.JobID, AttemptID: m.AttemptID})
+	default:
+		s.send(&agentproto.ProgressOK{IDs: m.IDs, LeaseExpiresAt: agentproto.Time{Time: out.ExpiresAt}, LeaseTTL: agentproto.SecondsOf(s.srv.o.LeaseTTL)})
+	}
+}
+
+// appendLog is best effort: a stray log is dropped (F4).
+func (s *session) appendLog(m *agentproto.Log) {
+	s.answered(m.AttemptID)
+	text := strings.ReplaceAll(strings.Join(m.Lines, "\n")+"\n", "\x00", "")
+	err := s.srv.o.DB.AppendLog(s.ctx, s.claim(m.IDs, ""), text)
+	if err != nil && fence.CodeOf(err) != fence.CodeLeaseConflict {
+		s.log.Warn("log lines lost", "job", m.JobID, "attempt", m.AttemptID, "err", err)
+	}
+}
+
+func (s *session) freshInputs(m *agentproto.Inputs) {
+	out, list, err := s.srv.o.DB.Inputs(s.ctx, s.claim(m.IDs, ""))
+	if err == nil && !out.Cancel {
+		var inputs []agentproto.Input
+		if inputs, err = s.inputs(list); err == nil {
+			s.send(&agentproto.InputsOK{IDs: m.IDs, Inputs: inputs})
+			return
+		}
+	}
+	if err != nil {
+		s.refused(m.IDs, err)
+		return
+	}
+	s.send(&agentproto.Cancel{JobID: m.JobID, AttemptID: m.AttemptID})
+}
+
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func (s *session) commit(m *agentproto.Commit) {
+	if !digest.MatchString(m.SHA256) || m.Bytes < 0 {
+		s.send(&agentproto.Error{Code: "bad_message", Message: "commit needs bytes and a sha256 in lower-case hex", JobID: m.JobID, AttemptID: m.AttemptID})
+		return
+	}
+	out, err := s.srv.o.DB.Commit(s.ctx, s.claim(m.IDs, m.CommitToken), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, m.Warnings)
+	switch {
+	case fence.CodeOf(err) == fence.CodeCommitConflict:
+		s.log.Info("refused", "job", m.JobID, "attempt", m.AttemptID, "epoch", m.LeaseEpoch, "rule", "F6")
+		s.send(&agentproto.CommitRejected{JobID: m.JobID, AttemptID: m.AttemptID, Code: fence.CodeCommitConflict, Message: err.Error()})
+	case err != nil:
+		s.refused(m.IDs, err)
+	case out.Ended != nil:
+		s.srv.settle(*out.Ended, &agentproto.CommitRejected{JobID: m.JobID, AttemptID: m.AttemptID, Code: out.Ended.Code, Message: out.Ended.Message})
+	default:
+		s.send(&agentproto.CommitAccepted{IDs: m.IDs})
+		if out.Step == fence.CommitAccept {
+			s.srv.verifier.add(m.AttemptID)
+		}
+	}
+}
+
+func (s *session) fail(m *agentproto.Fail) {
+	ended, err := s.srv.o.DB.Fail(s.ctx, s.claim(m.IDs, m.CommitToken), m.FailureCode, m.Message)
+	switch {
+	case fence.CodeOf(err) == fence.CodeCommitConflict:
+		s.send(&agentproto.Error{Code: fence.CodeCommitConflict, Message: err.Error(), JobID: m.JobID, AttemptID: m.AttemptID})
+	case err != nil:
+		s.refused(m.IDs, err)
+	default:
+		s.srv.settle(ended, &agentproto.FailOK{JobID: m.JobID, AttemptID: m.AttemptID, Requeued: ended.Job == fence.JobQueued})
+	}
+}
+
+func (s *session) bye(m *agentproto.Bye) {
+	s.ready(0)
+	var keep []fence.Claim
+	for _, ids := range m.Keep {
+		keep = append(keep, s.claim(ids, ""))
+	}
+	ended, err := s.srv.o.DB.Bye(s.ctx, s.Session, keep)
+	if err != nil {
+		s.refused(agentproto.IDs{}, err)
+		return
+	}
+	s.log.Info("bye", "reason", m.Reason, "ended", len(ended))
+	for _, e := range ended {
+		s.srv.settle(e, nil)
+	}
+}

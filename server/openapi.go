@@ -1,0 +1,95 @@
+package server
+
+import (
+	"cmp"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"rendermac/api"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+)
+
+// echoPath turns a path of the table into echo's form. A key has slashes in it.
+var echoPath = strings.NewReplacer("{key}", "*", "{", ":", "}", "")
+
+// newAPI is huma without its own routes: its page loads another host, and its
+// hooks would add $schema to every answer.
+func newAPI(e *echo.Echo, version string) huma.API {
+	c := huma.DefaultConfig("RenderMac", cmp.Or(version, "dev"))
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath, c.CreateHooks = "", "", "", nil
+	c.RejectUnknownQueryParameters = true // a misspelt filter must not list everything
+	c.Info.Description = "A job names a service and its inputs; a paired Mac runs it; the output is verified before it is published."
+	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
+		"key":    {Type: "http", Scheme: "bearer", Description: "an API key, rm_…"},
+		"device": {Type: "http", Scheme: "bearer", Description: "a device token, rmd_…"},
+	}
+	return humaecho.New(e, c)
+}
+
+// writeDocument makes the OpenAPI document of what was mounted.
+func (m *mount) writeDocument() (err error) {
+	m.document, err = json.Marshal(m.api.OpenAPI())
+	return err
+}
+
+func serveDocument(m *mount, op huma.Operation) {
+	plain(func(c echo.Context) error {
+		return c.JSONBlob(http.StatusOK, m.document)
+	}, func(m *mount, op *huma.Operation) {
+		m.responds(op, echo.MIMEApplicationJSON, &huma.Schema{Type: huma.TypeObject})
+	})(m, op)
+}
+
+// responds documents the answer of a route whose type huma does not know.
+func (m *mount) responds(op *huma.Operation, kind string, schema *huma.Schema) {
+	ok := &huma.Response{Description: http.StatusText(op.DefaultStatus)}
+	if kind != "" {
+		ok.Content = map[string]*huma.MediaType{kind: {Schema: schema}}
+	}
+	problem := m.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.Error](), true, "Error")
+	op.Responses = map[string]*huma.Response{
+		strconv.Itoa(op.DefaultStatus): ok,
+		"default": {
+			Description: "Error",
+			Content:     map[string]*huma.MediaType{api.ProblemType: {Schema: problem}},
+		},
+	}
+}
+
+func describeText(m *mount, op *huma.Operation) {
+	m.responds(op, "text/plain", &huma.Schema{Type: huma.TypeString})
+}
+
+func describeDevice(m *mount, op *huma.Operation) {
+	op.Security = []map[string][]string{{"device": {}}}
+	m.responds(op, "", nil)
+}
+
+func describeBlob(m *mount, op *huma.Operation) {
+	describeSigned(op)
+	m.responds(op, "*/*", &huma.Schema{Type: huma.TypeString, Format: "binary"})
+}
+
+func describePut(m *mount, op *huma.Operation) {
+	describeSigned(op)
+	op.RequestBody = &huma.RequestBody{
+		Description: "the part's bytes, exactly as many as were announced", Required: true,
+		Content: map[string]*huma.MediaType{"application/octet-stream": {Schema: &huma.Schema{Type: huma.TypeString, Format: "binary"}}},
+	}
+	m.responds(op, "", nil)
+}
+
+func describeSigned(op *huma.Operation) {
+	op.Description = "The signature in the URL is the whole permission; take the URL as it was given."
+	op.Parameters = []*huma.Param{
+		{Name: "key", In: "path", Required: true, Description: "the object's key, slashes included", Schema: &huma.Schema{Type: huma.TypeString}},
+		{Name: "sig", In: "query", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
+		{Name: "expires", In: "query", Required: true, Schema: &huma.Schema{Type: huma.TypeString}},
+	}
+}

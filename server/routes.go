@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+
+	"rendermac/api"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/labstack/echo/v4"
+)
+
+// route is one row of the table. Its path is written as in OpenAPI; endpoint
+// mounts it.
+type route struct {
+	method, path string
+	id           string
+	scope        string
+	status       int
+	summary      string
+	endpoint     endpoint
+}
+
+// table is every route there is.
+func (s *Server) table() []route {
+	uploads, pairing := &uploads{Server: s}, &pairing{Server: s}
+	blobs := blobs{store: s.o.Artifacts, log: s.o.Log, problem: problem}
+	return []route{
+		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create)},
+		{http.MethodGet, "/v1/uploads/{id}", "getUpload", scopeSubmit, 200, "What is held of an upload, and fresh URLs for the rest", typed(uploads.get)},
+		{http.MethodPost, "/v1/uploads/{id}/complete", "completeUpload", scopeSubmit, 200, "Close an upload; repeating it answers the same", typed(uploads.complete)},
+		{http.MethodPut, "/v1/blobs/{key}", "putBlob", scopeNone, 200, "Write one part through its signed URL", plain(blobs.put, describePut)},
+		{http.MethodGet, "/v1/blobs/{key}", "getBlob", scopeNone, 200, "Read an object through its signed URL", plain(blobs.get, describeBlob)},
+		{http.MethodHead, "/v1/blobs/{key}", "headBlob", scopeNone, 200, "Look at an object through its signed URL", plain(blobs.get, describeBlob)},
+
+		{http.MethodPost, "/v1/jobs", "createJob", scopeSubmit, 201, "Submit a job", typed(s.createJob)},
+		{http.MethodGet, "/v1/jobs", "listJobs", scopeRead, 200, "Jobs, newest first", typed(s.listJobs)},
+		{http.MethodGet, "/v1/jobs/{id}", "getJob", scopeRead, 200, "One job with its attempts", typed(s.getJob)},
+		{http.MethodPost, "/v1/jobs/{id}/cancel", "cancelJob", scopeSubmit, 202, "Cancel a job", typed(s.cancelJob)},
+		{http.MethodGet, "/v1/jobs/{id}/output", "getOutput", scopeRead, 302, "Where the verified output can be downloaded", typed(s.getOutput)},
+		{http.MethodGet, "/v1/jobs/{id}/attempts/{n}/log", "getLog", scopeRead, 200, "The kept tail of an attempt's log", typed(s.getLog, describeText)},
+
+		{http.MethodGet, "/v1/services", "listServices", scopeRead, 200, "What can be asked for", typed(s.listServices)},
+		{http.MethodGet, "/v1/devices", "listDevices", scopeRead, 200, "The paired devices", typed(s.listDevices)},
+		{http.MethodGet, "/v1/devices/{id}", "getDevice", scopeRead, 200, "One paired device", typed(s.getDevice)},
+		{http.MethodDelete, "/v1/devices/{id}", "revokeDevice", scopeAdmin, 204, "Revoke a device for good", typed(s.revokeDevice)},
+
+		{http.MethodPost, "/v1/pairings", "createPairing", scopeAdmin, 201, "Make a pairing code: single use, ten minutes", typed(s.createPairing)},
+		{http.MethodPost, "/v1/provider/pair", "pair", scopeNone, 201, "Redeem a pairing code for a device token", typed(pairing.pair)},
+		{http.MethodGet, "/v1/provider/ws", "connect", scopeNone, 101, "The agents' WebSocket, subprotocol rendermac.v1", plain(s.gateway, describeDevice)},
+
+		{http.MethodGet, "/v1/openapi.json", "getOpenAPI", scopeNone, 200, "This document", serveDocument},
+		{http.MethodGet, "/healthz", "live", scopeNone, 200, "The server runs", typed(s.live)},
+		{http.MethodGet, "/readyz", "ready", scopeNone, 200, "The server can write its database and its store", typed(s.ready)},
+	}
+}
+
+// routes builds the handler that serves the table.
+func (s *Server) routes() (http.Handler, error) {
+	e := echo.New()
+	if err := trustProxies(e, s.o.TrustedProxies); err != nil {
+		return nil, err
+	}
+	e.HTTPErrorHandler = s.failed
+	e.Use(s.recovered)
+	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version)}
+	for _, r := range s.table() {
+		op := huma.Operation{
+			Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, DefaultStatus: r.status,
+			Middlewares: huma.Middlewares{s.authorize(r.scope), m.readBody},
+		}
+		if r.scope != scopeNone {
+			op.Security = []map[string][]string{{"key": {}}}
+			op.Description = "Needs a key of scope " + r.scope + "."
+		}
+		r.endpoint(m, op)
+	}
+	return e, m.writeDocument()
+}
+
+// mount is what the endpoints are mounted on.
+type mount struct {
+	server   *Server
+	echo     *echo.Echo
+	api      huma.API
+	document []byte // OpenAPI, once all routes are there
+}
+
+type endpoint func(*mount, huma.Operation)
+
+// typed is a route whose input huma checks and whose output it writes.
+func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describe ...func(*mount, *huma.Operation)) endpoint {
+	return func(m *mount, op huma.Operation) {
+		op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // readBody sees to both
+		for _, d := range describe {
+			d(m, &op)
+		}
+		huma.Register(m.api, op, func(ctx context.Context, in *I) (*O, error) {
+			out, err := handle(ctx, callOf(ctx), in)
+			if err != nil {
+				return nil, m.server.refusalOf(err)
+			}
+			return out, nil
+		})
+	}
+}
+
+// plain is a route that streams, or upgrades: huma would hold it in memory.
+func plain(handle echo.HandlerFunc, describe func(*mount, *huma.Operation)) endpoint {
+	return func(m *mount, op huma.Operation) {
+		describe(m, &op)
+		m.api.OpenAPI().AddOperation(&op)
+		m.echo.Add(op.Method, echoPath.Replace(op.Path), handle)
+	}
+}
+
+// body is an answer in JSON.
+type body[T any] struct{ Body T }
+
+func answerWith[T any](v T) *body[T] { return &body[T]{v} }
+
+// Paging asks for one page of a list. It is exported because huma sees no other
+// embedded fields.
+type Paging struct {
+	Limit  int    `query:"limit" minimum:"1" maximum:"500" default:"50"`
+	Cursor string `query:"cursor" maxLength:"255" doc:"next_cursor of the page before"`
+}
+
+// page cuts a list that was asked for with one item more than the limit.
+func page[T, U any](list []T, limit int, id func(T) string, show func(T) U) *body[api.List[U]] {
+	out := api.List[U]{Items: []U{}}
+	for i, v := range list {
+		if i == limit {
+			cursor := id(list[i-1])
+			out.NextCursor = &cursor
+			break
+		}
+		out.Items = append(out.Items, show(v))
+	}
+	return answerWith(out)
+}
+
+// recovered makes a panic a 500, or breaks off an answer that has begun.
+func (s *Server) recovered(next echo.HandlerFunc) echo.HandlerFunc {
+	return func(c echo.Context) (err error) {
+		defer func() {
+			p := recover()
+			if p == nil {
+				return
+			}
+			if p == http.ErrAbortHandler {
+				panic(p)
+			}
+			s.o.Log.Error("a handler panicked", "method", c.Request().Method, "route", c.Path(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			if c.Response().Committed {
+				panic(http.ErrAbortHandler)
+			}
+			err = internal()
+		}()
+		return next(c)
+	}
+}

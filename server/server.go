@@ -1,0 +1,84 @@
+// Package server is the control plane's outside: the HTTP API, the agents'
+// gateway, and the loops that drive the store: matcher, verifier, sweeper.
+// Handlers decide nothing: a store verb acts, and its outcome is what is sent.
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"rendermac/artifact"
+	"rendermac/store"
+)
+
+// Options are what a server is given. Durations and sizes are the config's.
+type Options struct {
+	DB             *store.DB
+	Artifacts      *artifact.Dir
+	Now            func() time.Time
+	Log            *slog.Logger
+	Version        string
+	PublicURL      string   // empty: from each request
+	TrustedProxies []string // CIDRs whose X-Forwarded headers count
+	LeaseTTL       time.Duration
+	Heartbeat      time.Duration
+	Resume         bool
+	PartBytes      int64
+	MaxUploadBytes int64
+	MaxAttempts    int // of a job that does not say
+	VerifyWorkers  int
+	VerifyDeadline time.Duration
+	Pricing        map[string]int64 // credits by service
+}
+
+// Server is the running control plane.
+type Server struct {
+	o        Options
+	hub      *hub
+	matcher  *matcher
+	verifier *verifier
+	sweeper  *sweeper
+	handler  http.Handler
+	loops    sync.WaitGroup
+	cancel   context.CancelFunc
+}
+
+// New wires a server. It serves once Start has been called.
+func New(o Options) (*Server, error) {
+	s := &Server{o: o, hub: newHub()}
+	s.matcher = newMatcher(s)
+	s.verifier = newVerifier(s)
+	s.sweeper = newSweeper(s)
+	var err error
+	s.handler, err = s.routes()
+	return s, err
+}
+
+// Handler serves every route.
+func (s *Server) Handler() http.Handler { return s.handler }
+
+// Start takes up what an earlier run has left and starts the loops.
+func (s *Server) Start(ctx context.Context) error {
+	ctx, s.cancel = context.WithCancel(ctx)
+	if err := s.abortStaleWrites(ctx); err != nil {
+		return err
+	}
+	if err := s.verifier.takeUp(ctx); err != nil {
+		return err
+	}
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop} {
+		s.loops.Go(func() { loop(ctx) })
+	}
+	return nil
+}
+
+// Stop closes every session, so that the agents reconnect elsewhere or later,
+// and waits for the loops. The caller has stopped the listener.
+func (s *Server) Stop() {
+	s.hub.closeAll()
+	s.cancel()
+	s.loops.Wait()
+}

@@ -1,0 +1,104 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+
+	"rendermac/api"
+	"rendermac/artifact"
+	"rendermac/media/probe"
+	"rendermac/store"
+)
+
+// complete closes an upload. Hashing may outlast the client's patience: it goes
+// on without it, and the client that asks again finds it done.
+func (u *uploads) complete(ctx context.Context, c call, in *struct {
+	ID   string `path:"id"`
+	Body *api.UploadComplete
+},
+) (*body[api.UploadDone], error) {
+	claimed := ""
+	if in.Body != nil && in.Body.SHA256 != nil {
+		claimed = *in.Body.SHA256
+	}
+	release, err := u.alone(ctx, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	ctx = context.WithoutCancel(ctx)
+	up, err := u.visible(ctx, c, in.ID)
+	if err == nil && !up.Complete {
+		up, err = u.finish(ctx, up, claimed)
+	}
+	if err == nil && claimed != "" && claimed != up.SHA256 {
+		err = refuse(http.StatusUnprocessableEntity, api.CodeDigestMismatch, "The upload was completed before, with another SHA-256.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	return answerWith(api.UploadDone{ID: up.ID, Name: up.Name, Bytes: up.Bytes, SHA256: up.SHA256, Media: up.Media}), nil
+}
+
+// alone lets the completions of one upload follow one another: one of them may
+// find that the bytes are not the announced ones, and drop them.
+func (u *uploads) alone(ctx context.Context, id string) (release func(), err error) {
+	mine := make(chan struct{})
+	for {
+		other, busy := u.completing.LoadOrStore(id, mine)
+		if !busy {
+			return func() { u.completing.Delete(id); close(mine) }, nil
+		}
+		select {
+		case <-other.(chan struct{}):
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+}
+
+// finish publishes what was uploaded, compares the digest with what was
+// announced, at first or now, and looks at what it is. Bytes that are not the
+// announced ones are dropped, and the upload stays open for the right ones.
+func (u *uploads) finish(ctx context.Context, up store.Upload, claimed string) (store.Upload, error) {
+	info, err := u.o.Artifacts.Complete(ctx, up.Key)
+	if errors.Is(err, artifact.ErrNotFound) {
+		err = artifact.ErrIncomplete
+	}
+	if err != nil {
+		return up, err
+	}
+	if up.SHA256 != "" && up.SHA256 != info.SHA256 || claimed != "" && claimed != info.SHA256 {
+		if err := u.o.Artifacts.Delete(ctx, up.Key); err != nil {
+			return up, err
+		}
+		return up, refuse(http.StatusUnprocessableEntity, api.CodeDigestMismatch,
+			"The bytes do not have the SHA-256 that was announced and were dropped; send every part again, with the URLs that GET /v1/uploads/"+up.ID+" gives.")
+	}
+	media, err := u.uploadProbe(ctx, up.Key)
+	if err != nil {
+		return up, err
+	}
+	return u.o.DB.CompleteUpload(ctx, up.ID, info.SHA256, media)
+}
+
+// uploadProbe says what a file is, or nothing where its kind is not read here:
+// that is no fault, ffmpeg reads more kinds than the server does.
+func (s *Server) uploadProbe(ctx context.Context, key string) (json.RawMessage, error) {
+	object, info, err := s.o.Artifacts.Open(ctx, key)
+	if err != nil {
+		return nil, err
+	}
+	defer object.Close()
+	m, err := probe.File(object, info.Bytes)
+	var unread *probe.Error
+	if errors.As(err, &unread) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(m)
+}

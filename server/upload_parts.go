@@ -1,0 +1,110 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"rendermac/api"
+	"rendermac/artifact"
+	"rendermac/store"
+)
+
+const (
+	uploadURLs   = 24 * time.Hour // how long they last
+	partsPerPage = 256
+)
+
+func (u *uploads) get(ctx context.Context, c call, in *struct {
+	ID       string `path:"id"`
+	FromPart int    `query:"from_part" minimum:"1" default:"1"`
+},
+) (*body[api.Upload], error) {
+	up, err := u.visible(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	held, err := u.held(ctx, up)
+	if err != nil {
+		return nil, err
+	}
+	p, err := u.sign(ctx, c, up, held, in.FromPart)
+	if err != nil {
+		return nil, err
+	}
+	out := api.Upload{ID: up.ID, Bytes: up.Bytes, Held: []int{}, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}
+	for n := 1; n <= parts(up); n++ {
+		if held[n] {
+			out.Held = append(out.Held, n)
+		}
+	}
+	return answerWith(out), nil
+}
+
+func parts(up store.Upload) int { return int(max(1, (up.Bytes+up.PartBytes-1)/up.PartBytes)) }
+
+// held says which parts are there. It opens the write anew where its bytes were
+// refused and dropped; where it has been published, all of them are there.
+func (u *uploads) held(ctx context.Context, up store.Upload) (map[int]bool, error) {
+	held := map[int]bool{}
+	err := error(artifact.ErrPublished)
+	if !up.Complete {
+		err = u.o.Artifacts.Begin(ctx, up.Key, up.Bytes, up.PartBytes)
+	}
+	if errors.Is(err, artifact.ErrPublished) {
+		for n := range parts(up) {
+			held[n+1] = true
+		}
+		return held, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := u.o.Artifacts.Held(ctx, up.Key)
+	for _, p := range list {
+		held[p.Number] = true
+	}
+	return held, err
+}
+
+// signed is one page of part URLs.
+type signed struct {
+	urls    []api.PartURL
+	next    *int
+	expires time.Time
+}
+
+// sign makes URLs for the parts from a number on that are not held. Each is
+// bound to its digest where that was announced, else to its length (F16).
+func (u *uploads) sign(ctx context.Context, c call, up store.Upload, held map[int]bool, from int) (signed, error) {
+	out := signed{urls: []api.PartURL{}, expires: u.o.Now().UTC().Truncate(time.Second).Add(uploadURLs)}
+	digests, err := u.digests(ctx, up)
+	if err != nil {
+		return out, err
+	}
+	for n := from; n <= parts(up); n++ {
+		if held[n] {
+			continue
+		}
+		if len(out.urls) == partsPerPage {
+			out.next = &n
+			break
+		}
+		p := artifact.Part{Number: n, Bytes: min(up.PartBytes, up.Bytes-int64(n-1)*up.PartBytes), SHA256: digests[n]}
+		url, err := u.o.Artifacts.SignPart(ctx, up.Key, p, up.ID, out.expires)
+		if err != nil {
+			return out, err
+		}
+		out.urls = append(out.urls, api.PartURL{Number: n, URL: absolute(u.base(c.echo), url.URL), Headers: headers(url)})
+	}
+	return out, nil
+}
+
+func (u *uploads) digests(ctx context.Context, up store.Upload) (map[int]string, error) {
+	list, err := u.o.DB.Parts(ctx, up.ID, 1, parts(up))
+	out := make(map[int]string, len(list))
+	for _, p := range list {
+		out[p.Number] = p.SHA256
+	}
+	return out, err
+}
