@@ -3,6 +3,7 @@ package fence
 import (
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"testing"
 	"time"
 )
@@ -147,7 +148,11 @@ func (w *world) commit(t *testing.T, c Claim, r Result) {
 func TestModel_500RandomHistories(t *testing.T) {
 	seen := map[string]int{}
 	accepted := 0
-	for seed := range uint64(500) {
+	histories := uint64(500)
+	if os.Getenv("RENDERMAC_SOAK") != "" {
+		histories = 100_000
+	}
+	for seed := range histories {
 		w := newWorld(seed)
 		for step := range 120 {
 			event := w.act(t)

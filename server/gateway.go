@@ -81,6 +81,7 @@ func (s *Server) serveAgent(conn *websocket.Conn, device, base string) {
 		go replaced.close(agentproto.CloseReplaced, "replaced by a newer session of this device")
 	}
 	defer s.hub.remove(ses)
+	s.sweeper.at(out.SilentAt)
 	for _, e := range out.Ended {
 		s.settle(e, nil)
 	}
@@ -103,7 +104,7 @@ func (s *Server) open(conn *websocket.Conn, base string, h store.HelloOutcome) *
 	ctx, end := context.WithCancel(context.Background())
 	ses := &session{
 		Session: h.Session, srv: s, conn: conn, base: base, ctx: ctx, end: end, log: s.o.Log.With("device", h.DeviceID),
-		out:   make(chan agentproto.Message, outQueue+len(h.Resumptions)),
+		acting: context.WithoutCancel(ctx), out: make(chan agentproto.Message, outQueue+len(h.Resumptions)),
 		slots: h.Slots, draining: h.Draining, unanswered: map[string]bool{}, held: map[string]bool{},
 	}
 	ses.send(&agentproto.HelloOK{
@@ -152,10 +153,6 @@ func (s *session) serve(in *inbox) {
 		case err != nil:
 			return
 		}
-		select {
-		case messages <- m:
-		case <-s.ctx.Done():
-			return
-		}
+		messages <- m // handleLoop takes all that was heard: a bye comes just before the end
 	}
 }

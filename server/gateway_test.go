@@ -8,12 +8,9 @@ import (
 
 	"rendermac/agentproto"
 	"rendermac/fence"
-	"rendermac/store"
 
 	"github.com/coder/websocket"
 )
-
-type storeOptions = store.Options
 
 func TestGateway_RefusesUnknownTokensBeforeTheUpgrade(t *testing.T) {
 	h := mustStudio(t)

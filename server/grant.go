@@ -24,7 +24,7 @@ func (s *session) upload(m *agentproto.Upload) {
 		}
 		parts[i] = store.Part{Number: p.Number, Bytes: p.Bytes, SHA256: p.SHA256}
 	}
-	g, err := s.srv.o.DB.Upload(s.ctx, s.claim(m.IDs, ""), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, parts)
+	g, err := s.srv.o.DB.Upload(s.acting, s.claim(m.IDs, ""), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, parts)
 	if err != nil {
 		s.refused(m.IDs, err)
 		return
@@ -42,7 +42,7 @@ func (s *session) upload(m *agentproto.Upload) {
 }
 
 func (s *session) grant(m *agentproto.Upload, g store.Grant, parts []store.Part) (*agentproto.UploadGrant, error) {
-	held, err := s.srv.openWrite(s.ctx, m.AttemptID, g, parts)
+	held, err := s.srv.openWrite(s.acting, m.AttemptID, g, parts)
 	if err != nil {
 		return nil, err
 	}

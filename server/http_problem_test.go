@@ -15,7 +15,7 @@ import (
 func TestHTTP_EveryErrorIsAProblem(t *testing.T) {
 	h := mustServe(t)
 	h.get("/v1/nothing", h.admin).refuses(404, "not_found")
-	h.get("/", "").refuses(404, "not_found")
+	h.get("/index.php", "").refuses(404, "not_found")
 	h.get("/v1/jobs/", h.admin).refuses(404, "not_found")
 	h.get("/v1/jobs/job_0", h.admin).refuses(404, "not_found")
 	h.get("/v1/uploads/upl_0", h.admin).refuses(404, "not_found")

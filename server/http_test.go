@@ -27,7 +27,7 @@ import (
 // httpServer is the whole HTTP side over a real SQLite file and a real folder,
 // under a clock that only the test moves.
 type httpServer struct {
-	*testing.T
+	testing.TB
 	url   string
 	srv   *Server
 	db    *store.DB
@@ -43,12 +43,20 @@ type httpServer struct {
 
 // mustServe starts one. Keys of every scope are put into the database before it
 // opens, since nobody else may open it then.
-func mustServe(t *testing.T, change ...func(*Options)) *httpServer {
+func mustServe(t testing.TB, change ...func(*Options)) *httpServer {
+	t.Helper()
+	return mustServeOf(t, func(*store.Options) {}, change...)
+}
+
+// mustServeOf is mustServe with a store of other options.
+func mustServeOf(t testing.TB, stored func(*store.Options), change ...func(*Options)) *httpServer {
 	t.Helper()
 	dir, clock := t.TempDir(), storetest.NewClock()
-	h := &httpServer{T: t, clock: clock, log: &logBuffer{}}
+	h := &httpServer{TB: t, clock: clock, log: &logBuffer{}}
 	h.mustKeys(storetest.Options(dir, clock))
-	h.db = storetest.MustOpen(t, storetest.Options(dir, clock))
+	options := storetest.Options(dir, clock)
+	stored(&options)
+	h.db = storetest.MustOpen(t, options)
 	files, err := artifact.OpenDir(filepath.Join(dir, "artifacts"), bytes.Repeat([]byte{7}, 32), clock.Now)
 	if err != nil {
 		t.Fatal(err)

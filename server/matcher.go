@@ -52,10 +52,8 @@ func (m *matcher) runOnce(ctx context.Context) (retryAt time.Time) {
 		for n := 1; len(waiting) > 0; n *= 2 {
 			some := waiting[:min(n, len(waiting))]
 			waiting = waiting[len(some):]
-			for i, out := range m.lease(ctx, some) {
-				if out.Idle {
-					return retryAt
-				}
+			outs := m.lease(ctx, some)
+			for i, out := range outs {
 				if out.Offer != nil {
 					offered = true
 					m.offers++
@@ -63,6 +61,9 @@ func (m *matcher) runOnce(ctx context.Context) (retryAt time.Time) {
 					m.srv.sweeper.at(out.Offer.ExpiresAt)
 				}
 				retryAt = earlier(retryAt, out.RetryAt)
+			}
+			if outs[len(outs)-1].Idle { // nobody else needs to ask; what comes now wakes us again
+				break
 			}
 		}
 		if !offered {

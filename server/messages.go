@@ -159,7 +159,7 @@ func (s *session) refused(ids agentproto.IDs, err error) {
 		s.send(&agentproto.Error{Code: "bad_message", Message: e.Message, JobID: ids.JobID, AttemptID: ids.AttemptID})
 	case errors.Is(err, artifact.ErrFull):
 		retry := agentproto.SecondsOf(30 * time.Second)
-		s.send(&agentproto.Error{Code: "storage_full", Message: err.Error(), JobID: ids.JobID, AttemptID: ids.AttemptID, RetryAfterS: &retry})
+		s.send(&agentproto.Error{Code: "busy", Message: err.Error(), JobID: ids.JobID, AttemptID: ids.AttemptID, RetryAfterS: &retry})
 	default:
 		if s.ctx.Err() == nil {
 			s.log.Error("could not store what the agent said", "job", ids.JobID, "attempt", ids.AttemptID, "err", err)
@@ -178,7 +178,7 @@ func (s *session) progress(m *agentproto.Progress) {
 	if len(m.InputMedia) > 0 {
 		report.InputMedia, _ = json.Marshal(m.InputMedia) // raw JSON that was decoded: it cannot fail
 	}
-	out, err := s.srv.o.DB.Progress(s.ctx, s.claim(m.IDs, ""), report)
+	out, err := s.srv.o.DB.Progress(s.acting, s.claim(m.IDs, ""), report)
 	switch {
 	case err != nil:
 		s.refused(m.IDs, err)
@@ -193,14 +193,14 @@ func (s *session) progress(m *agentproto.Progress) {
 func (s *session) appendLog(m *agentproto.Log) {
 	s.answered(m.AttemptID)
 	text := strings.ReplaceAll(strings.Join(m.Lines, "\n")+"\n", "\x00", "")
-	err := s.srv.o.DB.AppendLog(s.ctx, s.claim(m.IDs, ""), text)
+	err := s.srv.o.DB.AppendLog(s.acting, s.claim(m.IDs, ""), text)
 	if err != nil && fence.CodeOf(err) != fence.CodeLeaseConflict {
 		s.log.Warn("log lines lost", "job", m.JobID, "attempt", m.AttemptID, "err", err)
 	}
 }
 
 func (s *session) freshInputs(m *agentproto.Inputs) {
-	out, list, err := s.srv.o.DB.Inputs(s.ctx, s.claim(m.IDs, ""))
+	out, list, err := s.srv.o.DB.Inputs(s.acting, s.claim(m.IDs, ""))
 	if err == nil && !out.Cancel {
 		var inputs []agentproto.Input
 		if inputs, err = s.inputs(list); err == nil {
@@ -222,7 +222,7 @@ func (s *session) commit(m *agentproto.Commit) {
 		s.send(&agentproto.Error{Code: "bad_message", Message: "commit needs bytes and a sha256 in lower-case hex", JobID: m.JobID, AttemptID: m.AttemptID})
 		return
 	}
-	out, err := s.srv.o.DB.Commit(s.ctx, s.claim(m.IDs, m.CommitToken), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, m.Warnings)
+	out, err := s.srv.o.DB.Commit(s.acting, s.claim(m.IDs, m.CommitToken), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, m.Warnings)
 	switch {
 	case fence.CodeOf(err) == fence.CodeCommitConflict:
 		s.log.Info("refused", "job", m.JobID, "attempt", m.AttemptID, "epoch", m.LeaseEpoch, "rule", "F6")
@@ -240,7 +240,7 @@ func (s *session) commit(m *agentproto.Commit) {
 }
 
 func (s *session) fail(m *agentproto.Fail) {
-	ended, err := s.srv.o.DB.Fail(s.ctx, s.claim(m.IDs, m.CommitToken), m.FailureCode, m.Message)
+	ended, err := s.srv.o.DB.Fail(s.acting, s.claim(m.IDs, m.CommitToken), m.FailureCode, m.Message)
 	switch {
 	case fence.CodeOf(err) == fence.CodeCommitConflict:
 		s.send(&agentproto.Error{Code: fence.CodeCommitConflict, Message: err.Error(), JobID: m.JobID, AttemptID: m.AttemptID})
@@ -257,7 +257,7 @@ func (s *session) bye(m *agentproto.Bye) {
 	for _, ids := range m.Keep {
 		keep = append(keep, s.claim(ids, ""))
 	}
-	ended, err := s.srv.o.DB.Bye(s.ctx, s.Session, keep)
+	ended, err := s.srv.o.DB.Bye(s.acting, s.Session, keep)
 	if err != nil {
 		s.refused(agentproto.IDs{}, err)
 		return

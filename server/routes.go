@@ -51,6 +51,8 @@ func (s *Server) table() []route {
 		{http.MethodPost, "/v1/provider/pair", "pair", scopeNone, 201, "Redeem a pairing code for a device token", typed(pairing.pair)},
 		{http.MethodGet, "/v1/provider/ws", "connect", scopeNone, 101, "The agents' WebSocket, subprotocol rendermac.v1", plain(s.gateway, describeDevice)},
 
+		{http.MethodGet, "/", "home", scopeNone, 200, "The front page", plain(s.home, describePage)},
+		{http.MethodGet, "/assets/{name}", "asset", scopeNone, 200, "The front page's style", plain(s.style, describePage)},
 		{http.MethodGet, "/v1/openapi.json", "getOpenAPI", scopeNone, 200, "This document", serveDocument},
 		{http.MethodGet, "/healthz", "live", scopeNone, 200, "The server runs", typed(s.live)},
 		{http.MethodGet, "/readyz", "ready", scopeNone, 200, "The server can write its database and its store", typed(s.ready)},

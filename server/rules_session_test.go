@@ -9,6 +9,7 @@ import (
 	"rendermac/agentproto"
 	"rendermac/api"
 	"rendermac/fence"
+	"rendermac/store"
 	"rendermac/store/storetest"
 
 	"github.com/coder/websocket"
@@ -157,26 +158,16 @@ func TestF14_CommittingIsAnsweredOnTheNewSession(t *testing.T) {
 }
 
 func TestF14_WithoutResumeAReconnectMeansANewAttempt(t *testing.T) {
-	h := mustStudio(t, func(o *Options) { o.Resume = false })
-	// The store decides; this server was opened with resume on, so its own is
-	// checked through the store's verb.
-	db := storetest.MustOpen(t, func() (o storeOptions) {
-		o = storetest.Options(t.TempDir(), h.clock)
-		o.Resume = false
-		return o
-	}())
-	account := storetest.MustAccount(t, db)
-	mac := storetest.MustDevice(t, db)
-	job := storetest.MustSubmit(t, db, storetest.Job(account, storetest.MustUpload(t, db, account)))
-	claim := storetest.Claim(mac, storetest.MustLease(t, db, mac))
-	out := storetest.MustHello(t, db, mac.DeviceID, claim)
-	if len(out.Resumptions) != 1 || out.Resumptions[0].Resumed || *out.Resumptions[0].Status != fence.AttemptLost {
-		t.Fatalf("resumptions %+v", out.Resumptions)
-	}
-	storetest.MustStatus(t, db, job, fence.JobQueued, fence.AttemptLost)
-	if m := h.mustMac(1); m.hello.Resume {
+	h := mustStudioOf(t, func(o *store.Options) { o.Resume = false }, func(o *Options) { o.Resume = false })
+	r := h.mustMac(1).mustRun()
+	r.connect(1, r.entry())
+	if r.hello.Resume {
 		t.Fatal("hello_ok says that resuming is on")
 	}
+	if got := hear[agentproto.LeaseRevoked](r.mac); *got.Status != "lost" {
+		t.Fatalf("%+v", got)
+	}
+	r.stands(fence.JobQueued, fence.AttemptLost)
 }
 
 func TestF14_ByeEndsWhatIsNotKept(t *testing.T) {
@@ -188,6 +179,18 @@ func TestF14_ByeEndsWhatIsNotKept(t *testing.T) {
 	hear[agentproto.ProgressOK](m)
 	kept.stands(fence.JobActive, fence.AttemptRunning)
 	left.stands(fence.JobQueued, fence.AttemptLost)
+}
+
+func TestF14_ByeActsThoughTheSocketEndsWithIt(t *testing.T) {
+	h := mustStudio(t)
+	for range 10 {
+		r := h.mustMac(1).mustRun()
+		r.say(&agentproto.Bye{Reason: "going home"})
+		r.conn.Close(websocket.StatusNormalClosure, "bye")
+		h.eventually(func() bool { return into[api.Device](h.get("/v1/devices/"+r.id, h.admin)).State == "offline" })
+		r.stands(fence.JobQueued, fence.AttemptLost)
+		h.post("/v1/jobs/"+r.JobID+"/cancel", h.admin, nil).is(202)
+	}
 }
 
 func TestF15_VerificationIsTakenUpAfterARestart(t *testing.T) {

@@ -62,7 +62,10 @@ func TestF2_OneJobIsOfferedOnce(t *testing.T) {
 func TestF3_TheBestJobComesFirst(t *testing.T) {
 	h := mustStudio(t)
 	old := h.mustJob()
-	h.mustJob(func(r *api.JobRequest) { r.Requires = &api.Requires{Tags: []string{"elsewhere"}}; r.Priority = ptr(100) })
+	h.mustJob(func(r *api.JobRequest) {
+		r.Requires = &api.Requires{Tags: []string{"elsewhere"}}
+		r.Priority = ptr(100)
+	})
 	urgent := h.mustJob(func(r *api.JobRequest) { r.Priority = ptr(7) })
 	young := h.mustJob()
 	m := h.mustMac(3)
@@ -491,6 +494,12 @@ func TestF13_AdmissionDeadline(t *testing.T) {
 func TestF13_SilentDevicesGoOffline(t *testing.T) {
 	h := mustStudio(t)
 	m := h.mustMac(1)
+	h.srv.sweeper.mu.Lock()
+	next := h.srv.sweeper.next
+	h.srv.sweeper.mu.Unlock()
+	if want := h.clock.Now().Add(90 * time.Second); !next.Equal(want) {
+		t.Fatalf("the sweeper looks again at %v, want %v", next, want)
+	}
 	h.clock.Advance(90 * time.Second)
 	h.srv.sweeper.runOnce(context.Background())
 	if got := into[api.Device](h.get("/v1/devices/"+m.id, h.admin).is(200)); got.State != "offline" {

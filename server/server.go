@@ -69,7 +69,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.daily} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil
@@ -81,4 +81,20 @@ func (s *Server) Stop() {
 	s.hub.closeAll()
 	s.cancel()
 	s.loops.Wait()
+}
+
+// daily keeps the database's planner informed.
+func (s *Server) daily(ctx context.Context) {
+	day := time.NewTicker(24 * time.Hour)
+	defer day.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-day.C:
+			if err := s.o.DB.Optimize(ctx); err != nil {
+				s.o.Log.Warn("could not optimize the database", "err", err)
+			}
+		}
+	}
 }

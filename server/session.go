@@ -28,9 +28,11 @@ type session struct {
 	conn *websocket.Conn
 	base string // what signed paths are put behind
 	log  *slog.Logger
-	ctx  context.Context
+	ctx  context.Context // ends with the socket
 	end  context.CancelFunc
 	out  chan agentproto.Message
+
+	acting context.Context // what was heard is acted on, though the socket ends meanwhile
 
 	mu         sync.Mutex
 	slots      int

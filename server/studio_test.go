@@ -16,6 +16,7 @@ import (
 	"rendermac/api"
 	"rendermac/fence"
 	"rendermac/media"
+	"rendermac/store"
 	"rendermac/store/storetest"
 
 	"github.com/coder/websocket"
@@ -25,9 +26,14 @@ import (
 const hearing = 20 * time.Second
 
 // mustStudio is a server with its loops running.
-func mustStudio(t *testing.T, change ...func(*Options)) *httpServer {
+func mustStudio(t testing.TB, change ...func(*Options)) *httpServer {
 	t.Helper()
-	h := mustServe(t, change...)
+	return mustStudioOf(t, func(*store.Options) {}, change...)
+}
+
+func mustStudioOf(t testing.TB, stored func(*store.Options), change ...func(*Options)) *httpServer {
+	t.Helper()
+	h := mustServeOf(t, stored, change...)
 	h.mustStart()
 	return h
 }

@@ -30,7 +30,7 @@ func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.Uploa
 		return nil, err
 	}
 	if err := u.o.Artifacts.Begin(ctx, up.Key, up.Bytes, up.PartBytes); err != nil {
-		return nil, err
+		return nil, errors.Join(err, u.o.DB.DropUpload(ctx, up.ID))
 	}
 	p, err := u.sign(ctx, c, up, nil, 1)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 
 const (
 	callers  = 64
-	finished = 1_000
+	finished = 1_000_000
 )
 
 // studio is a store with 64 Macs under a clock that runs.

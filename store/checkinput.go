@@ -14,7 +14,7 @@ import (
 // has not succeeded yet. Submit checks again, in the transaction that stores.
 func (db *DB) CheckInput(ctx context.Context, account string, in NewInput) (media json.RawMessage, fault *fence.Fault, err error) {
 	err = db.read(ctx, func(q querier) error {
-		if _, _, fault, err = (&tx{querier: q}).checkInput(account, in); err != nil || fault != nil {
+		if _, _, fault, err = q.checkInput(account, in); err != nil || fault != nil {
 			return err
 		}
 		var read sql.NullString

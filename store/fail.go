@@ -6,8 +6,11 @@ import (
 	"rendermac/fence"
 )
 
-// maxMessage bounds what is kept of an agent's own words.
-const maxMessage = 4 << 10
+// What is kept of an agent's own words is bounded, in bytes.
+const (
+	maxCode    = 64
+	maxMessage = 4 << 10
+)
 
 // Fail ends a run that gives up. Whether its job is tried again is the server's
 // policy, not the agent's wish (F12).
@@ -21,7 +24,7 @@ func (db *DB) Fail(ctx context.Context, c fence.Claim, code, message string) (En
 		if err := fence.CheckFail(r.device, r.job, r.attempt, c, t.now); err != nil {
 			return err
 		}
-		out, err = t.giveUp(r, code, clip(message, maxMessage))
+		out, err = t.giveUp(r, clip(code, maxCode), clip(message, maxMessage))
 		return err
 	})
 	return out, err

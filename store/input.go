@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+	"unicode"
 )
 
 // Input is one file that a run reads: an upload's object or another job's
@@ -36,11 +37,17 @@ func (q querier) inputs(jobID string) ([]Input, error) {
 }
 
 // outputName names a result after its input: interview.mov becomes
-// interview.mp4, at most 255 bytes long.
+// interview.mp4, at most 255 bytes long and without control characters.
 func outputName(input, ext string) string {
 	stem := strings.TrimSuffix(input, path.Ext(input))
 	if stem == "" {
 		stem = "output"
 	}
+	stem = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return '_'
+		}
+		return r
+	}, stem)
 	return clip(stem, 255-len(ext)-1) + "." + ext
 }

@@ -94,20 +94,22 @@ func scanJob(rows *sql.Rows) (Job, error) {
 	return j, nil
 }
 
-// JobByID loads a job with its attempts.
+// JobByID loads a job with its attempts, as they stood at one moment.
 func (db *DB) JobByID(ctx context.Context, id string) (Job, error) {
-	jobs, err := db.jobs(ctx, `WHERE j.id = ?`, id)
-	if err != nil {
-		return Job{}, err
-	}
-	if len(jobs) == 0 {
-		return Job{}, notFound("job")
-	}
-	err = db.read(ctx, func(q querier) (err error) {
-		jobs[0].Attempts, err = q.attempts(id)
+	var j Job
+	err := db.read(ctx, func(q querier) error {
+		jobs, err := q.jobs(`WHERE j.id = ?`, id)
+		if err != nil {
+			return err
+		}
+		if len(jobs) == 0 {
+			return notFound("job")
+		}
+		j = jobs[0]
+		j.Attempts, err = q.attempts(id)
 		return err
 	})
-	return jobs[0], err
+	return j, err
 }
 
 // Jobs lists jobs without their attempts, newest first.
@@ -132,23 +134,25 @@ func (db *DB) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		}
 		add("j.status IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 	}
-	return db.jobs(ctx, "WHERE "+strings.Join(where, " AND ")+" ORDER BY j.id DESC LIMIT ?", append(args, f.Limit)...)
-}
-
-func (db *DB) jobs(ctx context.Context, where string, args ...any) ([]Job, error) {
 	var out []Job
-	err := db.read(ctx, func(q querier) error {
-		err := q.each(`SELECT `+jobColumns+jobTables+where, args, func(rows *sql.Rows) error {
-			j, err := scanJob(rows)
-			out = append(out, j)
-			return err
-		})
-		for i := range out {
-			if err == nil {
-				out[i].Inputs, err = q.inputs(out[i].ID)
-			}
-		}
+	err := db.read(ctx, func(q querier) (err error) {
+		out, err = q.jobs("WHERE "+strings.Join(where, " AND ")+" ORDER BY j.id DESC LIMIT ?", append(args, f.Limit)...)
 		return err
 	})
+	return out, err
+}
+
+func (q querier) jobs(where string, args ...any) ([]Job, error) {
+	var out []Job
+	err := q.each(`SELECT `+jobColumns+jobTables+where, args, func(rows *sql.Rows) error {
+		j, err := scanJob(rows)
+		out = append(out, j)
+		return err
+	})
+	for i := range out {
+		if err == nil {
+			out[i].Inputs, err = q.inputs(out[i].ID)
+		}
+	}
 	return out, err
 }

@@ -127,3 +127,12 @@ func (db *DB) DeviceByToken(ctx context.Context, token string) (deviceID string,
 	})
 	return deviceID, err
 }
+
+// KnowsToken says whether a device token works here.
+func (db *DB) KnowsToken(ctx context.Context, token string) (bool, error) {
+	_, err := db.DeviceByToken(ctx, token)
+	if fence.CodeOf(err) == fence.CodeNotFound {
+		return false, nil
+	}
+	return err == nil, err
+}

@@ -38,6 +38,7 @@ type HelloOutcome struct {
 	Draining    bool
 	Resumptions []Resumption
 	Ended       []Ended
+	SilentAt    time.Time // when the device is offline unless it is heard of (F13)
 }
 
 // Hello stores a new session at the device, resumes what passes, and ends what
@@ -52,7 +53,7 @@ func (db *DB) Hello(ctx context.Context, h Hello) (HelloOutcome, error) {
 }
 
 func (t *tx) hello(h Hello) (HelloOutcome, error) {
-	out := HelloOutcome{Session: Session{DeviceID: h.DeviceID}, Slots: h.Slots}
+	out := HelloOutcome{Session: Session{DeviceID: h.DeviceID}, Slots: h.Slots, SilentAt: t.now.Add(t.o.DeviceTTL)}
 	var err error
 	if out.SessionID, err = t.id("ses"); err != nil {
 		return out, err

@@ -73,17 +73,23 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		conn.close()
 		return nil, err
 	}
-	if _, err := conn.ExecContext(ctx, "PRAGMA analysis_limit=400; PRAGMA optimize=0x10002"); err != nil {
-		conn.close()
-		return nil, fmt.Errorf("optimize the database %s: %w", o.Path, err)
-	}
 	db := &DB{o: o, reader: openReader(o.Path)}
 	db.w = startWriter(conn, o)
 	if err := db.recover(ctx); err != nil {
 		db.Close()
 		return nil, fmt.Errorf("recover the database %s: %w", o.Path, err)
 	}
-	return db, nil
+	return db, db.Optimize(ctx)
+}
+
+// Optimize lets SQLite look at what its planner should know: at open, and daily.
+func (db *DB) Optimize(ctx context.Context) error {
+	return db.w.do(ctx, func(t *tx) error {
+		if err := t.exec("PRAGMA analysis_limit=400"); err != nil {
+			return err
+		}
+		return t.exec("PRAGMA optimize=0x10002")
+	})
 }
 
 // Close lets what is waiting in line finish, then closes the file.

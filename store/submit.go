@@ -129,10 +129,10 @@ func (t *tx) checkInputs(j NewJob) (foundInputs, []fence.Fault, error) {
 
 // checkInput refuses another account's upload or job in the same words as one
 // that does not exist.
-func (t *tx) checkInput(account string, in NewInput) (name string, waits bool, fault *fence.Fault, err error) {
+func (q querier) checkInput(account string, in NewInput) (name string, waits bool, fault *fence.Fault, err error) {
 	if in.UploadID != "" {
 		var status string
-		err := t.one(`SELECT name, status FROM uploads WHERE id = ? AND account_id = ?`, []any{in.UploadID, account}, &name, &status)
+		err := q.one(`SELECT name, status FROM uploads WHERE id = ? AND account_id = ?`, []any{in.UploadID, account}, &name, &status)
 		if errors.Is(err, sql.ErrNoRows) {
 			return "", false, &fence.Fault{Location: "upload_id", Message: "there is no such upload"}, nil
 		}
@@ -142,7 +142,7 @@ func (t *tx) checkInput(account string, in NewInput) (name string, waits bool, f
 		return name, false, fault, err
 	}
 	var status fence.JobStatus
-	err = t.one(`SELECT output_name, status FROM jobs WHERE id = ? AND account_id = ?`, []any{in.JobID, account}, &name, &status)
+	err = q.one(`SELECT output_name, status FROM jobs WHERE id = ? AND account_id = ?`, []any{in.JobID, account}, &name, &status)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", false, &fence.Fault{Location: "job_id", Message: "there is no such job"}, nil

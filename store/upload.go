@@ -126,8 +126,8 @@ func (q querier) parts(owner string, from, limit int) ([]Part, error) {
 	return out, err
 }
 
-// OpenGrant says whether the attempt or upload that owns a URL may still write
-// under key: the check that a PUT passes as it begins (F16).
+// OpenGrant says whether an attempt's or upload's grant is still open: a write
+// that was opened for one that closed meanwhile must be aborted (F16).
 func (db *DB) OpenGrant(ctx context.Context, owner, key string) (bool, error) {
 	var open bool
 	err := db.read(ctx, func(q querier) error {

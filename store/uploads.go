@@ -92,3 +92,13 @@ func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.
 	})
 	return u, err
 }
+
+// DropUpload forgets an upload that never began, for want of space.
+func (db *DB) DropUpload(ctx context.Context, id string) error {
+	return db.w.do(ctx, func(t *tx) error {
+		if err := t.exec(`DELETE FROM upload_parts WHERE owner_id = ?`, id); err != nil {
+			return err
+		}
+		return t.exec(`DELETE FROM uploads WHERE id = ? AND status = 'open'`, id)
+	})
+}

@@ -1,0 +1,50 @@
+# RenderMac. `make help` lists what there is.
+GO       ?= go
+VERSION  ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
+STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
+export CGO_ENABLED = 0
+
+.PHONY: help deps build demo test race check bench ready soak fuzz clean
+
+help: ## this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
+
+deps: ## install ffmpeg and curl if they are missing (apt-get as root on Debian, Homebrew on macOS)
+	@scripts/deps.sh
+
+build: ## bin/rendermac
+	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rendermac ./cmd/rendermac
+
+demo: deps build ## one real transcode, leased, verified and published; FILE=/path/clip.mov takes your own
+	@bin/rendermac demo $${FILE:+-- "$$FILE"}
+
+test: deps ## the whole suite
+	$(GO) test -timeout 15m ./...
+
+race: deps ## the whole suite under the race detector (needs a C compiler)
+	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...
+
+check: ## formatting, vet, staticcheck, and the build for Apple Silicon
+	@out=$$($(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofumpt would change:"; echo "$$out"; exit 1; fi
+	$(GO) vet ./...
+	$(STATICCHECK) ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rendermac
+
+bench: ready ## the store's cycle as ratios, submit to offer, bytes against a bare loop
+	$(GO) test -run '^$$' -bench . -benchtime 3x ./store
+	$(GO) test -run '^$$' -bench . ./server ./artifact
+
+ready: build ## idle memory and time to ready, on an empty and on a large database
+	@scripts/ready.sh
+
+soak: deps ## slow: the fence's histories a thousand times over
+	RENDERMAC_SOAK=1 $(GO) test -timeout 60m -run 'Model|Histor' -v ./fence ./store
+
+fuzz: ## every fuzz target for half a minute
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+		$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime 30s $$pkg || exit 1; done; done
+
+clean: ## what was built
+	rm -rf bin

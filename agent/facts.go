@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"context"
+	"os"
+	"runtime"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"rendermac/agentproto"
+)
+
+// Facts is what this machine is and can do. Encoders and features count only
+// where a test frame went through them: what ffmpeg was built with says nothing
+// of the hardware, nor of the fonts. Without an ffmpeg it is the machine alone.
+func Facts(ctx context.Context, o Options) agentproto.Device {
+	d := agentproto.Device{
+		Platform: runtime.GOOS, Arch: runtime.GOARCH, Model: machineModel(), OSVersion: osVersion(),
+		CPUs: runtime.NumCPU(), MemoryBytes: machineMemory(), FreeDiskBytes: freeBytes(o.WorkDir),
+		Encoders: []string{}, Features: []string{},
+	}
+	if o.FFmpeg == "" {
+		return d
+	}
+	proved := make([]bool, len(testFrames))
+	var group errgroup.Group
+	group.SetLimit(runtime.NumCPU())
+	for i, t := range testFrames {
+		group.Go(func() error {
+			proved[i] = t.proved(ctx, o.FFmpeg)
+			return nil
+		})
+	}
+	group.Wait()
+	for i, t := range testFrames {
+		if proved[i] && t.encoder != "" {
+			d.Encoders = append(d.Encoders, t.encoder)
+		}
+		if proved[i] {
+			d.Features = append(d.Features, t.features...)
+		}
+	}
+	slices.Sort(d.Features)
+	d.Features = slices.Compact(d.Features)
+	return d
+}
+
+// testFrame is one thing that not every ffmpeg on every machine can do.
+type testFrame struct {
+	encoder  string // by ffmpeg's name
+	sound    bool
+	filter   string
+	features []string // what jobs call it in their needs
+}
+
+var testFrames = []testFrame{
+	{encoder: "libx264"},
+	{encoder: "libx265", features: []string{"libx265", "hevc"}},
+	{encoder: "prores_ks"},
+	{encoder: "h264_videotoolbox", features: []string{"videotoolbox_h264"}},
+	{encoder: "hevc_videotoolbox", features: []string{"videotoolbox_hevc", "hevc"}},
+	{encoder: "prores_videotoolbox", features: []string{"videotoolbox_prores"}},
+	{encoder: "aac", sound: true},
+	{encoder: "alac", sound: true},
+	{filter: "drawtext=text=x", features: []string{"drawtext"}},
+	{filter: "zscale=tin=smpte2084:pin=2020:min=2020_ncl:t=linear:npl=100,format=gbrpf32le,tonemap=hable", features: []string{"zscale"}},
+}
+
+const testFrameTime = 20 * time.Second
+
+func (t testFrame) proved(ctx context.Context, ffmpeg string) bool {
+	ctx, cancel := context.WithTimeout(ctx, testFrameTime)
+	defer cancel()
+	args := []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi"}
+	switch {
+	case t.sound:
+		args = append(args, "-i", "anullsrc=d=0.1", "-c:a", t.encoder)
+	case t.filter != "":
+		args = append(args, "-i", testPicture, "-frames:v", "1", "-vf", t.filter)
+	default:
+		args = append(args, "-i", testPicture, "-frames:v", "1", "-c:v", t.encoder)
+	}
+	return runGuarded(ctx, command(os.TempDir(), ffmpeg, append(args, "-f", "null", "-")), time.Second) == nil
+}
+
+const testPicture = "color=s=640x360:r=25"

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// guardRole in the environment makes this binary a guard.
+const guardRole = "RENDERMAC_GUARD"
+
+// GuardMain is called first thing by main: where this process was started as a
+// guard it is one, and never returns.
+//
+// A guard leads the process group of one external program and holds the reading
+// end of a pipe whose writing end is the agent's. When that closes, however the
+// agent died, it kills the whole group, itself included.
+func GuardMain() {
+	if os.Getenv(guardRole) == "" {
+		return
+	}
+	// The group is asked to stop by signals that are not meant for its guard.
+	// They are caught, since what is ignored would stay ignored by a child.
+	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
+	os.Stdout.Write([]byte{'!'}) // the agent waits for this before it starts anything
+	io.Copy(io.Discard, os.Stdin)
+	for { // again and again: a child may be on its way into the group right now
+		unix.Kill(0, unix.SIGKILL)
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// guard is a running guard, as the agent sees it.
+type guard struct {
+	cmd  *exec.Cmd
+	pipe io.Closer
+}
+
+func startGuard() (*guard, error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, fmt.Errorf("find this program: %w", err)
+	}
+	cmd := exec.Command(self)
+	cmd.Env = []string{guardRole + "=1"}
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true}
+	pipe, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, fmt.Errorf("make the guard's pipe: %w", err)
+	}
+	ready, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("make the guard's pipe: %w", err), pipe.Close())
+	}
+	if err := cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start the guard process: %w", err)
+	}
+	g := &guard{cmd, pipe}
+	if _, err := io.ReadFull(ready, make([]byte, 1)); err != nil {
+		g.end()
+		return nil, fmt.Errorf("the guard process did not start: %w", err)
+	}
+	return g, nil
+}
+
+// group is the process group that the guard leads. The number cannot be used
+// again before end.
+func (g *guard) group() int { return g.cmd.Process.Pid }
+
+// end kills whatever is left of the group.
+func (g *guard) end() {
+	g.pipe.Close()
+	unix.Kill(-g.group(), unix.SIGKILL)
+	g.cmd.Wait() // killed, as it always is
+}

@@ -1,0 +1,69 @@
+package agent
+
+import (
+	"math"
+	"strconv"
+	"strings"
+)
+
+// progress reads what ffmpeg's -progress writes: a line a value, and the line
+// "progress=…" at the end of each block.
+type progress struct {
+	report    *report
+	durationS float64 // of the output; 0 is unknown
+	feed      func()  // keeps the run from being ended as stalled
+
+	block   map[string]string
+	outTime float64 // seconds, as far as it has come
+	bytes   float64
+}
+
+func newProgress(r *report, durationS float64, feed func()) *progress {
+	return &progress{report: r, durationS: durationS, feed: feed, block: map[string]string{}}
+}
+
+func (p *progress) line(text string) {
+	key, value, _ := strings.Cut(text, "=")
+	p.block[key] = strings.TrimSpace(value)
+	if key == "progress" {
+		p.take()
+		clear(p.block)
+	}
+}
+
+// take reports a block. out_time_us is read, for out_time_ms is in microseconds
+// as well.
+func (p *progress) take() {
+	out, bytes := p.number("out_time_us")/1e6, p.number("total_size")
+	p.advance(&p.outTime, out)
+	p.advance(&p.bytes, bytes)
+	if math.IsNaN(out) {
+		return
+	}
+	fps, speed := p.number("fps"), p.number("speed")
+	p.report.change(func() {
+		r := p.report
+		r.fps, r.speed, r.fraction, r.eta = fps, speed, math.NaN(), math.NaN()
+		if p.durationS > 0 {
+			r.fraction = max(0, out) / p.durationS
+			r.eta = max(0, p.durationS-out) / speed
+		}
+	})
+}
+
+// advance notes how far a measure has come; NaN, which is N/A, is never further.
+func (p *progress) advance(far *float64, now float64) {
+	if now > *far {
+		*far = now
+		p.feed()
+	}
+}
+
+// number is a value of the block, NaN where there is none.
+func (p *progress) number(key string) float64 {
+	n, err := strconv.ParseFloat(strings.TrimSuffix(p.block[key], "x"), 64)
+	if err != nil {
+		return math.NaN()
+	}
+	return n
+}

@@ -1,0 +1,245 @@
+package api
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"mime"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxAnswer bounds what is read of one JSON answer.
+const maxAnswer = 64 << 20
+
+// Client speaks to one server with one API key. Its errors are *Error where the
+// server said what is wrong.
+type Client struct {
+	url, key, agent string
+	api             *http.Client // follows no redirect: the key goes to the server alone
+	blobs           *http.Client // never bears the key
+	backoff         func(try int) time.Duration
+	stall           time.Duration // a part that stands still for so long is sent again
+	every           time.Duration // how often Wait looks at first; later less often
+}
+
+// NewClient is a client of the server at url; key may be "" where a route needs none.
+func NewClient(url, key, version string) *Client {
+	transport := http.DefaultTransport.(*http.Transport).Clone()
+	transport.MaxIdleConnsPerHost = partsAtOnce
+	return &Client{
+		url: url, key: key, agent: "rendermac/" + version,
+		api: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		}},
+		blobs:   &http.Client{Transport: transport},
+		backoff: jitter,
+		stall:   time.Minute,
+		every:   500 * time.Millisecond,
+	}
+}
+
+// jitter is a full-jitter exponential backoff from 0.5 s to 30 s.
+func jitter(try int) time.Duration {
+	return rand.N(min(30*time.Second, 500*time.Millisecond<<min(try, 10)))
+}
+
+// Submit makes a job.
+func (c *Client) Submit(ctx context.Context, r JobRequest) (*Job, error) {
+	return call[Job](ctx, c, http.MethodPost, "/v1/jobs", r)
+}
+
+// Job is one job, whole.
+func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
+	return call[Job](ctx, c, http.MethodGet, "/v1/jobs/"+url.PathEscape(id), nil)
+}
+
+// Jobs is one page of jobs, newest first, of this status ("" is any).
+func (c *Client) Jobs(ctx context.Context, status string, limit int, cursor string) (*List[JobItem], error) {
+	q := url.Values{"limit": {strconv.Itoa(limit)}}
+	if status != "" {
+		q.Set("status", status)
+	}
+	if cursor != "" {
+		q.Set("cursor", cursor)
+	}
+	return call[List[JobItem]](ctx, c, http.MethodGet, "/v1/jobs?"+q.Encode(), nil)
+}
+
+// Cancel cancels a job; it may take a moment to end.
+func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
+	return call[Job](ctx, c, http.MethodPost, "/v1/jobs/"+url.PathEscape(id)+"/cancel", nil)
+}
+
+// Services are what can be asked for.
+func (c *Client) Services(ctx context.Context) ([]Service, error) {
+	return all[Service](ctx, c, "/v1/services")
+}
+
+// Devices are the paired devices.
+func (c *Client) Devices(ctx context.Context) ([]Device, error) {
+	return all[Device](ctx, c, "/v1/devices")
+}
+
+// RevokeDevice ends a pairing for good (F18).
+func (c *Client) RevokeDevice(ctx context.Context, id string) error {
+	_, err := call[struct{}](ctx, c, http.MethodDelete, "/v1/devices/"+url.PathEscape(id), nil)
+	return err
+}
+
+// CreatePairing makes a pairing code.
+func (c *Client) CreatePairing(ctx context.Context, r PairingRequest) (*Pairing, error) {
+	return call[Pairing](ctx, c, http.MethodPost, "/v1/pairings", r)
+}
+
+// Pair redeems a pairing code.
+func (c *Client) Pair(ctx context.Context, r PairRequest) (*PairAnswer, error) {
+	return call[PairAnswer](ctx, c, http.MethodPost, "/v1/provider/pair", r)
+}
+
+// patience is how long Wait goes on without an answer: longer than a restart.
+const patience = 2 * time.Minute
+
+// Wait returns the job once it has ended, and hands each state on the way to see.
+func (c *Client) Wait(ctx context.Context, id string, see func(*Job)) (*Job, error) {
+	heard := time.Now()
+	for pause := c.every; ; pause = min(pause*5/4, 4*c.every) {
+		job, err := c.Job(ctx, id)
+		switch {
+		case err == nil:
+			heard = time.Now()
+			see(job)
+			if job.Ended() {
+				return job, nil
+			}
+		case !passing(err) || time.Since(heard) > patience:
+			return nil, err
+		}
+		if err := sleep(ctx, pause); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// all gathers every page of a list.
+func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
+	var items []T
+	for cursor := ""; ; {
+		q := url.Values{"limit": {"500"}}
+		if cursor != "" {
+			q.Set("cursor", cursor)
+		}
+		page, err := call[List[T]](ctx, c, http.MethodGet, path+"?"+q.Encode(), nil)
+		if err != nil {
+			return nil, err
+		}
+		items = append(items, page.Items...)
+		if page.NextCursor == nil {
+			return items, nil
+		}
+		cursor = *page.NextCursor
+	}
+}
+
+// call is one request with the key, and its JSON answer.
+func call[T any](ctx context.Context, c *Client, method, path string, body any) (*T, error) {
+	response, err := c.request(ctx, method, path, body)
+	if err != nil {
+		return nil, err
+	}
+	defer response.Body.Close()
+	if response.StatusCode >= 300 {
+		return nil, problem(response)
+	}
+	answer := new(T)
+	if response.StatusCode == http.StatusNoContent {
+		return answer, nil
+	}
+	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+		return nil, fmt.Errorf("what answers at %s is no RenderMac server: %w", c.url, err)
+	}
+	return answer, nil
+}
+
+func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Response, error) {
+	var text []byte
+	if body != nil {
+		var err error
+		if text, err = json.Marshal(body); err != nil {
+			return nil, err
+		}
+	}
+	request, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(text))
+	if err != nil {
+		return nil, err
+	}
+	if body != nil {
+		request.Header.Set("Content-Type", "application/json")
+	}
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	request.Header.Set("User-Agent", c.agent)
+	response, err := c.api.Do(request)
+	if err != nil {
+		return nil, c.unreachable(ctx, err)
+	}
+	return response, nil
+}
+
+// errUnreachable marks that no answer came, so that trying again may help.
+var errUnreachable = errors.New("no server answers")
+
+// unreachable says so without the address that was asked: it may be signed.
+func (c *Client) unreachable(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var in *url.Error
+	if errors.As(err, &in) {
+		err = in.Err
+	}
+	return fmt.Errorf("%w at %s (%w): start it, or say where it is with --url", errUnreachable, c.url, err)
+}
+
+// passing tells whether the same request may succeed later.
+func passing(err error) bool {
+	var e *Error
+	if errors.As(err, &e) {
+		switch e.Status {
+		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
+			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+			return true
+		}
+	}
+	return errors.Is(err, errUnreachable)
+}
+
+// problem is the error that a response is.
+func problem(response *http.Response) error {
+	e := &Error{}
+	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
+	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what came is enough
+	if kind != ProblemType || json.Unmarshal(text, e) != nil {
+		e = &Error{Detail: "the server answered " + response.Status}
+	}
+	e.Status = response.StatusCode
+	e.Title = cmp.Or(e.Title, http.StatusText(e.Status))
+	return e
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

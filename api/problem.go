@@ -1,0 +1,79 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+)
+
+// ProblemType is the media type of every error.
+const ProblemType = "application/problem+json"
+
+// Codes are stable: clients branch on them, people read Detail.
+const (
+	CodeBadJSON           = "bad_json"               // 400: not JSON, or a key twice
+	CodeUnauthenticated   = "unauthenticated"        // 401
+	CodeForbidden         = "forbidden"              // 403: the key's scope is too small
+	CodeBadSignature      = "bad_signature"          // 403: a signed URL that is wrong or has expired
+	CodeBadCode           = "bad_code"               // 403: a pairing code that is wrong, used or too old
+	CodeNotFound          = "not_found"              // 404, also for what the key may not see
+	CodeMethodNotAllowed  = "method_not_allowed"     // 405
+	CodeJobTerminal       = "job_terminal"           // 409: the job has ended
+	CodeJobNotSucceeded   = "job_not_succeeded"      // 409: there is no output
+	CodeUploadIncomplete  = "upload_incomplete"      // 409: parts are missing
+	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
+	CodeTooLarge          = "body_too_large"         // 413
+	CodeUnsupportedType   = "unsupported_media_type" // 415
+	CodeInvalid           = "invalid_request"        // 422: every fault is in errors
+	CodeDigestMismatch    = "digest_mismatch"        // 422: the bytes are not the ones announced
+	CodeTooManyRequests   = "too_many_requests"      // 429
+	CodeInternal          = "internal_error"         // 500
+	CodeStoreUnavailable  = "store_unavailable"      // 503: try again
+	CodeInsufficientSpace = "storage_full"           // 507
+)
+
+// Error is a problem document (RFC 9457), and the error that the client returns
+// for one.
+type Error struct {
+	Type   string  `json:"type" example:"about:blank"`
+	Title  string  `json:"title" example:"Not Found"`
+	Status int     `json:"status" example:"404"`
+	Detail string  `json:"detail" doc:"one sentence that says what to do"`
+	Code   string  `json:"code" example:"not_found"`
+	Errors []Fault `json:"errors" doc:"every fault of an invalid body"`
+}
+
+// Fault says where a body is wrong, never what stood there.
+type Fault struct {
+	Location string `json:"location" example:"params.width"`
+	Message  string `json:"message" example:"must be even"`
+}
+
+// NewError is the problem of a status and code.
+func NewError(status int, code, detail string, faults ...Fault) *Error {
+	return &Error{
+		Type: "about:blank", Title: http.StatusText(status), Status: status,
+		Detail: detail, Code: code, Errors: faults,
+	}
+}
+
+// Error is the detail, then each fault.
+func (e *Error) Error() string {
+	text := strings.TrimSuffix(e.Detail, ".")
+	if text == "" {
+		text = e.Title
+	}
+	for i, f := range e.Errors {
+		sep := "; "
+		if i == 0 {
+			sep = ": "
+		}
+		text += sep + strings.TrimPrefix(f.Location+" ", " ") + f.Message
+	}
+	return text
+}
+
+// GetStatus is the HTTP status.
+func (e *Error) GetStatus() int { return e.Status }
+
+// ContentType makes huma write the error as what it is.
+func (e *Error) ContentType(string) string { return ProblemType }

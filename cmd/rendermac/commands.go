@@ -1,0 +1,19 @@
+package main
+
+import "github.com/spf13/cobra"
+
+// commands is every command, in the order of the day's work.
+func commands(g *globals) []*cobra.Command {
+	return []*cobra.Command{
+		demoCommand(g),
+		serveCommand(g),
+		pairCommand(g),
+		agentCommand(g),
+		submitCommand(g),
+		jobsCommand(g),
+		devicesCommand(g),
+		servicesCommand(g),
+		configCommand(g),
+		doctorCommand(g),
+	}
+}

@@ -1,0 +1,83 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"rendermac/api"
+)
+
+func jobsDownloadCommand(g *globals) *cobra.Command {
+	var out string
+	var force, asJSON bool
+	cmd := &cobra.Command{
+		Use:   "download ID",
+		Short: "Download a job's verified output",
+		Long: "Downloads a job's output, checks its length and SHA-256, and only then gives the file its name.\n" +
+			"The path goes to stdout.",
+		Example: "  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za\n  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za -o interview-web.mp4",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := g.client()
+			if err != nil {
+				return err
+			}
+			job, err := client.Job(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			board := newBoard(cmd.ErrOrStderr(), 1)
+			line := board.line(job.ID)
+			path, err := download(cmd.Context(), client, job, out, force, line)
+			if err != nil {
+				line.end("failed", false)
+				board.close()
+				return err
+			}
+			line.end("verified, "+size(job.Artifact.Bytes), true)
+			board.close()
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), map[string]any{"path": path, "bytes": job.Artifact.Bytes, "sha256": job.Artifact.SHA256})
+			}
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), clean(path))
+			return err
+		},
+	}
+	cmd.Flags().StringVarP(&out, "output", "o", ".", "the file, or the folder, to write to")
+	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+// download writes a job's output to out: a file, or a folder where it takes the
+// name that the job gives it. It answers the path.
+func download(ctx context.Context, client *api.Client, job *api.Job, out string, force bool, line *line) (string, error) {
+	if job.Artifact == nil {
+		return "", fmt.Errorf("job %s has no output: it is %s", job.ID, job.Status)
+	}
+	path := out
+	if info, err := os.Stat(out); err == nil && info.IsDir() {
+		path = filepath.Join(out, baseName(job))
+	}
+	line.transfer("downloading the result, "+size(job.Artifact.Bytes), job.Artifact.Bytes)
+	if err := client.Download(ctx, job, path, force, line.add); err != nil {
+		return "", err
+	}
+	return path, nil
+}
+
+// baseName is the output's name with every way out of the folder removed: it
+// comes from elsewhere.
+func baseName(job *api.Job) string {
+	name := job.Artifact.Name
+	name = clean(name[strings.LastIndexAny(name, `/\`)+1:])
+	if name == "" || name == "." || name == ".." {
+		return job.ID
+	}
+	return name
+}

@@ -1,0 +1,212 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"rendermac/api"
+)
+
+const (
+	fakeKey = "rm_test"
+	result  = "the verified result\n"
+)
+
+// fakeServer is the far side at the wire. How a job goes follows from its
+// preset: "fails", "is-cancelled", "runs" for ever; any other succeeds.
+type fakeServer struct {
+	*httptest.Server
+	submitted chan string // ids of jobs that were asked for while they run
+
+	mu        sync.Mutex
+	uploads   map[string]int64
+	jobs      map[string]*api.Job
+	asked     []string // bodies, newest last
+	cancelled []string
+}
+
+func newFakeServer() *fakeServer {
+	f := &fakeServer{uploads: map[string]int64{}, jobs: map[string]*api.Job{}, submitted: make(chan string, 100)}
+	mux := http.NewServeMux()
+	keyed := func(route string, h func(http.ResponseWriter, *http.Request)) {
+		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
+			if r.Header.Get("Authorization") != "Bearer "+fakeKey {
+				refuse(w, 401, api.CodeUnauthenticated, "The API key is not known: make one with rendermac keys.")
+				return
+			}
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			h(w, r)
+		})
+	}
+	keyed("POST /v1/uploads", f.createUpload)
+	keyed("POST /v1/uploads/{id}/complete", f.completeUpload)
+	keyed("POST /v1/jobs", f.submit)
+	keyed("GET /v1/jobs", f.list)
+	keyed("GET /v1/jobs/{id}", f.show)
+	keyed("POST /v1/jobs/{id}/cancel", f.cancel)
+	keyed("GET /v1/jobs/{id}/output", func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
+	})
+	keyed("GET /v1/services", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeServices) })
+	keyed("GET /v1/devices", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeDevices) })
+	keyed("DELETE /v1/devices/{id}", f.revoke)
+	keyed("POST /v1/pairings", func(w http.ResponseWriter, r *http.Request) {
+		f.note(r)
+		respond(w, 201, api.Pairing{Code: "K7QD-2MXP", ExpiresAt: time.Now().Add(10 * time.Minute), Command: "rendermac pair " + f.URL + " K7QD-2MXP"})
+	})
+	mux.HandleFunc("POST /v1/provider/pair", f.pair)
+	mux.HandleFunc("PUT /v1/blobs/{id}", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
+	mux.HandleFunc("GET /v1/blobs/out", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, result) })
+	f.Server = httptest.NewServer(mux)
+	return f
+}
+
+func respond(w http.ResponseWriter, status int, body any) {
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(body)
+}
+
+func refuse(w http.ResponseWriter, status int, code, detail string, faults ...api.Fault) {
+	w.Header().Set("Content-Type", api.ProblemType)
+	respond(w, status, api.NewError(status, code, detail, faults...))
+}
+
+func (f *fakeServer) note(r *http.Request) []byte {
+	body, _ := io.ReadAll(r.Body)
+	f.asked = append(f.asked, string(body))
+	return body
+}
+
+func (f *fakeServer) createUpload(w http.ResponseWriter, r *http.Request) {
+	var request api.UploadRequest
+	_ = json.Unmarshal(f.note(r), &request)
+	id := fmt.Sprintf("upl_%d", len(f.uploads)+1)
+	f.uploads[id] = request.Bytes
+	respond(w, 201, api.UploadCreated{ID: id, PartBytes: 64 << 20, Parts: []api.PartURL{{Number: 1, URL: "/v1/blobs/" + id}}})
+}
+
+func (f *fakeServer) completeUpload(w http.ResponseWriter, r *http.Request) {
+	id := r.PathValue("id")
+	respond(w, 200, api.UploadDone{ID: id, Bytes: f.uploads[id]})
+}
+
+func (f *fakeServer) submit(w http.ResponseWriter, r *http.Request) {
+	var request api.JobRequest
+	_ = json.Unmarshal(f.note(r), &request)
+	var params struct{ Preset string }
+	_ = json.Unmarshal(request.Params, &params)
+	if params.Preset == "impossible" {
+		refuse(w, 422, api.CodeInvalid, "The job was not taken.", api.Fault{Location: "params.preset", Message: "is not one of web-1080p"})
+		return
+	}
+	job := &api.Job{JobItem: api.JobItem{
+		ID: fmt.Sprintf("job_%d", len(f.jobs)+1), Status: api.JobQueued, Service: request.Service,
+		Params: request.Params, Inputs: request.Inputs, CreatedAt: time.Now(),
+	}}
+	f.jobs[job.ID] = job
+	respond(w, 201, job)
+	f.end(job, params.Preset)
+}
+
+// end moves a job to where its preset leads, before anybody asks for it again.
+func (f *fakeServer) end(job *api.Job, preset string) {
+	attempt := api.Attempt{ID: "att_1", AttemptNumber: 1, Status: "succeeded", DeviceName: "studio-1", LeasedAt: time.Now()}
+	switch preset {
+	case "fails":
+		job.Status, attempt.Status = api.JobFailed, "failed"
+		job.FailureCode, job.FailureMessage = new("runner_failed"), new("the input has no video stream")
+	case "is-cancelled":
+		job.Status, attempt.Status = api.JobCancelled, "cancelled"
+	case "runs":
+		job.Status, attempt.Status, attempt.Fraction = api.JobActive, "running", new(0.25)
+	default:
+		sum := sha256.Sum256([]byte(result))
+		job.Status = api.JobSucceeded
+		job.Artifact = &api.Artifact{Name: "../../evil\x1b[2J.mp4", Bytes: int64(len(result)), SHA256: hex.EncodeToString(sum[:])}
+	}
+	job.Attempts = []api.Attempt{attempt}
+}
+
+func (f *fakeServer) show(w http.ResponseWriter, r *http.Request) {
+	job, ok := f.jobs[r.PathValue("id")]
+	if !ok {
+		refuse(w, 404, api.CodeNotFound, "There is no such job.")
+		return
+	}
+	respond(w, 200, job)
+	if !job.Ended() {
+		select {
+		case f.submitted <- job.ID:
+		default:
+		}
+	}
+}
+
+func (f *fakeServer) list(w http.ResponseWriter, r *http.Request) {
+	page := api.List[api.JobItem]{Items: []api.JobItem{}}
+	for _, id := range slices.Backward(slices.Sorted(maps.Keys(f.jobs))) {
+		if s := r.URL.Query().Get("status"); s == "" || strings.Contains(s, f.jobs[id].Status) {
+			page.Items = append(page.Items, f.jobs[id].JobItem)
+		}
+	}
+	respond(w, 200, page)
+}
+
+func (f *fakeServer) cancel(w http.ResponseWriter, r *http.Request) {
+	job := f.jobs[r.PathValue("id")]
+	if job == nil || job.Ended() {
+		refuse(w, 409, api.CodeJobTerminal, "The job has ended.")
+		return
+	}
+	job.Status = api.JobCancelling
+	f.cancelled = append(f.cancelled, job.ID)
+	respond(w, 202, job)
+}
+
+func (f *fakeServer) revoke(w http.ResponseWriter, r *http.Request) {
+	if r.PathValue("id") != "dev_1" {
+		refuse(w, 404, api.CodeNotFound, "There is no such device.")
+		return
+	}
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (f *fakeServer) pair(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var request api.PairRequest
+	_ = json.Unmarshal(f.note(r), &request)
+	if request.Code != "K7QD-2MXP" {
+		refuse(w, 403, api.CodeBadCode, "The code is wrong.")
+		return
+	}
+	respond(w, 201, api.PairAnswer{DeviceID: "dev_1", DeviceToken: "rmd_token"})
+}
+
+var fakeServices = api.List[api.Service]{Items: []api.Service{{
+	Name: "ffmpeg.transcode", Title: "Transcode", DevicesOnline: 2,
+	Params: json.RawMessage(`{"type":"object","properties":{"width":{"type":"integer","description":"pixels"},"fps":{"type":["number","null"]},` +
+		`"burn_timecode":{"type":"boolean","default":false},"fit":{"type":"string","enum":["contain","cover"],"default":"contain"},"note":{"type":"string"}}}`),
+	Presets: []api.Preset{
+		{Name: "web-1080p", Title: "H.264 up to 1080p", Params: json.RawMessage(`{"height":1080}`)},
+		{Name: "fails"},
+		{Name: "is-cancelled"},
+		{Name: "runs"},
+		{Name: "impossible"},
+	},
+}}}
+
+var fakeDevices = api.List[api.Device]{Items: []api.Device{{
+	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},
+}}}

@@ -1,0 +1,117 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+func jobsCommand(g *globals) *cobra.Command {
+	list := jobsListCommand(g)
+	cmd := &cobra.Command{
+		Use:     "jobs",
+		Short:   "List, show, cancel and download jobs",
+		Example: "  rendermac jobs\n  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
+		Args:    cobra.NoArgs,
+		RunE:    list.RunE,
+	}
+	cmd.Flags().AddFlagSet(list.Flags())
+	cmd.AddCommand(list, jobsShowCommand(g), jobsCancelCommand(g), jobsDownloadCommand(g))
+	return cmd
+}
+
+func jobsListCommand(g *globals) *cobra.Command {
+	var status string
+	var limit int
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   "List jobs, newest first",
+		Example: "  rendermac jobs list --status queued,active\n  rendermac jobs list --json",
+		Args:    cobra.NoArgs,
+	}
+	cmd.Flags().StringVar(&status, "status", "", "only these, with commas between: queued, active, verifying, cancelling, succeeded, failed, cancelled")
+	cmd.Flags().IntVar(&limit, "limit", 50, "how many, at most 500")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if limit < 1 || limit > 500 {
+			return usagef("--limit must be 1 to 500")
+		}
+		client, err := g.client()
+		if err != nil {
+			return err
+		}
+		page, err := client.Jobs(cmd.Context(), status, limit, "")
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd.OutOrStdout(), page)
+		}
+		if page.NextCursor != nil {
+			fmt.Fprintf(cmd.ErrOrStderr(), "These are the newest %d; more with --limit.\n", len(page.Items))
+		}
+		return printJobs(cmd.OutOrStdout(), page.Items)
+	}
+	return cmd
+}
+
+func jobsShowCommand(g *globals) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "show ID",
+		Short:   "Show a job with its attempts",
+		Example: "  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
+		Args:    cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			client, err := g.client()
+			if err != nil {
+				return err
+			}
+			job, err := client.Job(cmd.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if asJSON {
+				return printJSON(cmd.OutOrStdout(), job)
+			}
+			return printJob(cmd.OutOrStdout(), job)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}
+
+func jobsCancelCommand(g *globals) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "cancel ID…",
+		Short:   "Cancel jobs",
+		Long:    "Cancels jobs. One that runs is cancelling until its device has stopped; it cannot succeed any more.",
+		Example: "  rendermac jobs cancel job_01kbd3m8q5w9x2c7e4r6t8y0za",
+		Args:    cobra.MinimumNArgs(1),
+		RunE: func(cmd *cobra.Command, ids []string) error {
+			client, err := g.client()
+			if err != nil {
+				return err
+			}
+			for _, id := range ids {
+				job, err := client.Cancel(cmd.Context(), id)
+				if err != nil {
+					return fmt.Errorf("%s: %w", id, err)
+				}
+				if asJSON {
+					err = printJSON(cmd.OutOrStdout(), job)
+				} else {
+					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", clean(job.ID), clean(job.Status))
+				}
+				if err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
+	return cmd
+}

@@ -1,0 +1,76 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// pairing is what makes this machine a device of a server. It bears the device
+// token, so its file is 0600.
+type pairing struct {
+	URL         string `json:"url"`
+	DeviceID    string `json:"device_id"`
+	DeviceName  string `json:"device_name"`
+	DeviceToken string `json:"device_token"`
+}
+
+func pairingFile(data string) string { return filepath.Join(data, "agent.json") }
+
+var errNotPaired = errors.New("this machine is not paired: make a code with rendermac devices pair on the server, then type here what it prints")
+
+// loadPairing reads the pairing of a data directory; errNotPaired where it has none.
+func loadPairing(data string) (*pairing, error) {
+	text, err := os.ReadFile(pairingFile(data))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, errNotPaired
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := &pairing{}
+	if err := json.Unmarshal(text, p); err != nil || p.URL == "" || p.DeviceToken == "" {
+		return nil, fmt.Errorf("%s is damaged: pair this machine again", pairingFile(data))
+	}
+	return p, nil
+}
+
+// pairingSlot is room for a pairing, made before the code is spent: a code works
+// once, and its token must not be lost to a full or read-only disk.
+type pairingSlot struct {
+	temp *os.File
+	path string
+}
+
+func reservePairing(data string) (*pairingSlot, error) {
+	if err := os.MkdirAll(data, 0o700); err != nil {
+		return nil, fmt.Errorf("the data directory cannot be made: %w", err)
+	}
+	temp, err := os.CreateTemp(data, ".agent-*.json") // 0600
+	if err != nil {
+		return nil, fmt.Errorf("the data directory cannot be written: %w", err)
+	}
+	return &pairingSlot{temp, pairingFile(data)}, nil
+}
+
+// save puts p in place of an earlier pairing.
+func (s *pairingSlot) save(p pairing) error {
+	text, err := json.MarshalIndent(p, "", "  ")
+	if err != nil {
+		return err
+	}
+	_, err = s.temp.Write(append(text, '\n'))
+	if err = errors.Join(err, s.temp.Sync(), s.temp.Close()); err != nil {
+		return err
+	}
+	return os.Rename(s.temp.Name(), s.path)
+}
+
+// drop removes what was not saved.
+func (s *pairingSlot) drop() {
+	s.temp.Close()
+	os.Remove(s.temp.Name())
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"rendermac/artifact"
+	"rendermac/config"
+	"rendermac/server"
+	"rendermac/store"
+)
+
+// plant is a server that runs in this process: database, object store, loops
+// and listener.
+type plant struct {
+	url      string // where this machine reaches it
+	addr     string
+	adminKey string // its plaintext, on the first start only
+	db       *store.DB
+	failed   chan error
+
+	release   func()
+	artifacts *artifact.Dir
+	server    *server.Server
+	http      *http.Server
+	urlFile   string
+}
+
+// startPlant takes the data directory and the port first, so that a start that
+// fails on either has touched nothing.
+func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *plant, err error) {
+	p := &plant{failed: make(chan error, 2), urlFile: config.URLFile(c.Data)}
+	defer func() {
+		if err != nil {
+			p.stop()
+		}
+	}()
+	if p.release, err = lockData(c.Data); err != nil {
+		return nil, err
+	}
+	listener, err := net.Listen("tcp", c.Listen)
+	if err != nil {
+		return nil, fmt.Errorf("cannot listen on %s: %w; stop what uses it, or choose another address with --listen", c.Listen, errors.Unwrap(err))
+	}
+	p.addr = listener.Addr().String()
+	if err := p.open(ctx, c, log); err != nil {
+		listener.Close()
+		return nil, err
+	}
+	p.url = c.At(p.addr)
+	p.serve(listener, c)
+	go p.watch()
+	return p, os.WriteFile(p.urlFile, []byte(p.url+"\n"), 0o600)
+}
+
+// open is everything behind the listener.
+func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
+	start := time.Now()
+	p.db, err = store.Open(ctx, store.Options{
+		Path: filepath.Join(c.Data, "rendermac.db"), Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Rand: rand.Reader,
+		LeaseTTL: c.Lease.TTL, DeviceTTL: c.Lease.DeviceTTL, RetryBackoff: c.Jobs.RetryBackoff, Resume: c.Lease.Resume, Log: log,
+	})
+	if err != nil {
+		return err
+	}
+	if err := p.firstStart(ctx, c); err != nil {
+		return err
+	}
+	secret, err := p.db.SigningKey(ctx)
+	if err != nil {
+		return err
+	}
+	if p.artifacts, err = artifact.OpenDir(c.Store.Path, secret, time.Now); err != nil {
+		return err
+	}
+	var proxies []string
+	for _, network := range c.TrustedProxies {
+		proxies = append(proxies, network.String())
+	}
+	s, err := server.New(server.Options{
+		DB: p.db, Artifacts: p.artifacts, Now: time.Now, Log: log, Version: version,
+		PublicURL: c.PublicURL, TrustedProxies: proxies,
+		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
+		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
+		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline,
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.Start(context.WithoutCancel(ctx)); err != nil {
+		return err
+	}
+	p.server = s
+	return nil
+}
+
+// firstStart writes the admin key down before it counts as made.
+func (p *plant) firstStart(ctx context.Context, c *config.Config) (err error) {
+	if p.adminKey, err = p.db.FirstStart(ctx); err != nil || p.adminKey == "" {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(c.Data, "admin.key"), []byte(p.adminKey+"\n"), 0o600); err != nil {
+		return fmt.Errorf("the admin key could not be written: %w", err)
+	}
+	return p.db.FirstStartDone(ctx)
+}
+
+func (p *plant) serve(listener net.Listener, c *config.Config) {
+	p.http = &http.Server{Handler: p.server.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	go func() {
+		var err error
+		if c.TLS.Cert != "" {
+			err = p.http.ServeTLS(listener, c.TLS.Cert, c.TLS.Key)
+		} else {
+			err = p.http.Serve(listener)
+		}
+		if !errors.Is(err, http.ErrServerClosed) {
+			p.failed <- err
+		}
+	}()
+}
+
+// watch ends the process where the database can no longer be trusted.
+func (p *plant) watch() {
+	<-p.db.Broken()
+	p.failed <- errors.New("the database file cannot be read or written any more: check the disk, then start again")
+}
+
+const drainTime = 5 * time.Second
+
+// stop ends the listener, then the sessions, then the loops, then the files.
+func (p *plant) stop() {
+	if p.http != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
+		defer cancel()
+		if p.http.Shutdown(ctx) != nil {
+			p.http.Close()
+		}
+		os.Remove(p.urlFile)
+	}
+	if p.server != nil {
+		p.server.Stop()
+	}
+	if p.db != nil {
+		p.db.Close()
+	}
+	if p.artifacts != nil {
+		p.artifacts.Close()
+	}
+	if p.release != nil {
+		p.release()
+	}
+}

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// clean escapes what could steer a terminal: control characters, and the ones
+// that turn the direction of text. Everything from elsewhere passes through it.
+func clean(s string) string {
+	var b strings.Builder
+	for i := 0; i < len(s); {
+		r, size := utf8.DecodeRuneInString(s[i:])
+		switch {
+		case r == utf8.RuneError && size == 1:
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case unicode.IsPrint(r):
+			b.WriteRune(r)
+		default:
+			fmt.Fprintf(&b, `\u%04x`, r)
+		}
+		i += size
+	}
+	return b.String()
+}
+
+// printJSON writes an answer as the API has it.
+func printJSON(w io.Writer, v any) error {
+	encoder := json.NewEncoder(w)
+	encoder.SetIndent("", "  ")
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(v)
+}
+
+// printTable writes columns for people.
+func printTable(w io.Writer, head []string, rows [][]string) error {
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{head}, rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			cells[i] = clean(cell)
+		}
+		fmt.Fprintln(table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+	}
+	return table.Flush()
+}
+
+// orDash is what p points to, or a dash.
+func orDash(p *string) string {
+	if p == nil || *p == "" {
+		return "–"
+	}
+	return *p
+}
+
+// ago says how long ago t was, as people do.
+func ago(now time.Time, t *time.Time) string {
+	if t == nil {
+		return "–"
+	}
+	d := now.Sub(*t)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s ago", max(0, int(d.Seconds())))
+	case d < time.Hour:
+		return fmt.Sprintf("%d min ago", int(d.Minutes()))
+	case d < 48*time.Hour:
+		return fmt.Sprintf("%d h ago", int(d.Hours()))
+	}
+	return fmt.Sprintf("%d days ago", int(d.Hours()/24))
+}
+
+// size says a number of bytes as people do.
+func size(bytes int64) string {
+	if bytes < 1000 {
+		return fmt.Sprintf("%d B", bytes)
+	}
+	value, unit := float64(bytes), -1
+	for value >= 999.95 && unit < 4 {
+		value /= 1000
+		unit++
+	}
+	return fmt.Sprintf("%.1f %cB", value, "kMGTP"[unit])
+}

@@ -1,0 +1,97 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+
+	"rendermac/api"
+)
+
+func TestCleanEscapesWhatSteersATerminal(t *testing.T) {
+	for text, want := range map[string]string{
+		"interview (final) – 1.mov": "interview (final) – 1.mov",
+		"\x1b[2Jgone":               `\u001b[2Jgone`,
+		"two\nlines\r\x00":          `two\u000alines\u000d\u0000`,
+		"\u202egpj.exe":             `\u202egpj.exe`,
+		"\u009bm":                   `\u009bm`,
+		"bad \xff byte":             `bad \xff byte`,
+		"日本 🎬 ":                     "日本 🎬 ",
+	} {
+		if got := clean(text); got != want {
+			t.Errorf("%q: got %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestTablesKeepTheirColumns(t *testing.T) {
+	var out bytes.Buffer
+	if err := printTable(&out, []string{"A", "B"}, [][]string{{"long\tcell", "x"}, {"é", "y"}}); err != nil {
+		t.Fatal(err)
+	}
+	want := "A               B\nlong\\u0009cell  x\né               y\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}
+
+func TestNumbersAsPeopleSayThem(t *testing.T) {
+	for bytes, want := range map[int64]string{0: "0 B", 999: "999 B", 1000: "1.0 kB", 1_400_000_000: "1.4 GB", 999_960: "1.0 MB", 5e15: "5.0 PB", 9e18: "9000.0 PB"} {
+		if got := size(bytes); got != want {
+			t.Errorf("%d bytes: got %s, want %s", bytes, got, want)
+		}
+	}
+	now := time.Date(2026, 12, 1, 12, 0, 0, 0, time.UTC)
+	for before, want := range map[time.Duration]string{
+		-time.Second: "0 s ago", 59 * time.Second: "59 s ago", 90 * time.Second: "1 min ago",
+		47 * time.Hour: "47 h ago", 72 * time.Hour: "3 days ago",
+	} {
+		then := now.Add(-before)
+		if got := ago(now, &then); got != want {
+			t.Errorf("%s before: got %s, want %s", before, got, want)
+		}
+	}
+}
+
+func TestShortenLeavesOutTheMiddle(t *testing.T) {
+	if got := shorten("interview-of-the-year-final-2.mov", 15); got != "intervi…l-2.mov" {
+		t.Errorf("got %s", got)
+	}
+	if got := shorten("clip.mov", 15); got != "clip.mov" {
+		t.Errorf("got %s", got)
+	}
+}
+
+func TestDownloadsStayInTheirFolder(t *testing.T) {
+	for name, want := range map[string]string{
+		"out.mp4": "out.mp4", "../../etc/passwd": "passwd", "/etc/passwd": "passwd", `C:\temp\out.mp4`: "out.mp4",
+		"..": "job_1", "": "job_1", "a/": "job_1", "a/.": "job_1",
+	} {
+		job := &api.Job{JobItem: api.JobItem{ID: "job_1", Artifact: &api.Artifact{Name: name}}}
+		if got := baseName(job); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}
+
+func TestVerdictIsTheWorstOutcome(t *testing.T) {
+	ended := func(status string) *outcome {
+		return &outcome{job: &api.Job{JobItem: api.JobItem{ID: "job_1", Status: status}}}
+	}
+	broken := &outcome{err: errors.New("the network is down")}
+	cases := []struct {
+		outcomes []*outcome
+		want     int
+	}{
+		{[]*outcome{ended(api.JobSucceeded), ended(api.JobQueued)}, 0},
+		{[]*outcome{ended(api.JobSucceeded), ended(api.JobCancelled)}, exitJobCancelled},
+		{[]*outcome{ended(api.JobCancelled), ended(api.JobFailed)}, exitJobFailed},
+		{[]*outcome{ended(api.JobFailed), broken}, exitFailed},
+	}
+	for i, c := range cases {
+		if got := exitCode(new(bytes.Buffer), verdict(c.outcomes)); got != c.want {
+			t.Errorf("case %d: got exit code %d, want %d", i, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+)
+
+const exampleHead = `# RenderMac's settings: every key, with its default and why it is there.
+# Copy this file to config.yaml in the data directory and keep what you change;
+# null means that the default applies. An environment variable wins over this
+# file (RENDERMAC_LEASE_TTL for lease.ttl), a flag over both.
+`
+
+// Example is config.example.yaml.
+func Example() string {
+	var b strings.Builder
+	b.WriteString(exampleHead)
+	var open []string // the sections that the last key stood in
+	for _, k := range keys {
+		path := strings.Split(k.name, ".")
+		depth := len(path) - 1
+		for i := range depth {
+			if i >= len(open) || open[i] != path[i] {
+				fmt.Fprintf(&b, "\n%s%s:\n", indent(i), path[i])
+				open = append(open[:min(i, len(open))], path[i])
+			}
+		}
+		if open = open[:min(depth, len(open))]; depth == 0 {
+			b.WriteString("\n")
+		}
+		fmt.Fprintf(&b, "%s# %s\n%s%s: %s\n", indent(depth), k.comment(), indent(depth), path[depth], cmp.Or(k.fallback, "null"))
+	}
+	return b.String()
+}
+
+func indent(depth int) string { return strings.Repeat("  ", depth) }
+
+// comment is the line above k in the example.
+func (k key) comment() string {
+	if k.later == "" {
+		return k.why
+	}
+	return k.why + " (Not yet: " + k.later + ".)"
+}

@@ -1,0 +1,187 @@
+package config
+
+import (
+	"net/netip"
+	"strings"
+)
+
+// key is one setting: defaults, the example file, the checks of what a file says
+// and `rendermac config` all derive from this table.
+type key struct {
+	name     string
+	fallback string               // the default, as a file would say it; "" is null
+	why      string               // one line of the example file
+	into     func(*Config) any    // where it goes; its type says what it may be
+	derive   func(*Config) string // the default where that depends on the machine
+	check    func(*Config) string // what is wrong with the value, "" for nothing
+	later    string               // why only the default is taken, for what this build cannot do
+}
+
+// section is the default of a key that holds names of the user's own.
+const section = "{}"
+
+const (
+	noS3        = "this build has the directory store only"
+	noWebhooks  = "this build delivers no webhooks"
+	noLedger    = "this build has no ledger"
+	noRetention = "this build deletes nothing by age"
+	noRoots     = "this build takes uploads only"
+	noMetrics   = "this build has no metrics"
+	noPresets   = "this build has its own presets only"
+	noRemotion  = "this build has no remotion service"
+	noDecode    = "this build verifies without ffmpeg"
+)
+
+var keys = []key{
+	{
+		name: "listen", fallback: "127.0.0.1:7420", why: "Where the server listens. Other Macs reach it with 0.0.0.0:7420.",
+		into: func(c *Config) any { return &c.Listen }, check: checkListen,
+	},
+	{
+		name: "public_url", why: "The address others know the server by; null takes it from each request.",
+		into: func(c *Config) any { return &c.PublicURL }, check: checkPublicURL,
+	},
+	{
+		name: "tls.cert", why: "A PEM certificate chain; with it the server speaks HTTPS.",
+		into: func(c *Config) any { return &c.TLS.Cert }, check: checkTLS,
+	},
+	{
+		name: "tls.key", why: "The certificate's private key.",
+		into: func(c *Config) any { return &c.TLS.Key },
+	},
+	{
+		name: "trusted_proxies", why: "Networks whose X-Forwarded-For is believed; null believes nobody's.",
+		into: func(c *Config) any { return &c.TrustedProxies },
+	},
+
+	{name: "store.kind", fallback: "dir", why: "Where files are kept: dir is a folder, s3 a bucket.", later: noS3},
+	{
+		name: "store.path", why: "The folder of the dir store; null is artifacts in the data directory.",
+		into: func(c *Config) any { return &c.Store.Path }, derive: inData("artifacts"), check: func(c *Config) string { return absolute(c.Store.Path) },
+	},
+	{
+		name: "store.part_bytes", fallback: "64MiB", why: "The length of an upload's parts: smaller ones pass picky proxies.",
+		into: func(c *Config) any { return &c.Store.PartBytes }, check: func(c *Config) string { return within(c.Store.PartBytes, 1<<10, 5<<30, "1KiB to 5GiB") },
+	},
+	{name: "store.s3.endpoint", why: "The S3 server, as a URL.", later: noS3},
+	{name: "store.s3.bucket", why: "The bucket; it must exist.", later: noS3},
+	{name: "store.s3.region", why: "The bucket's region, where the server has regions.", later: noS3},
+	{name: "store.s3.access_key", why: "The access key's id.", later: noS3},
+	{name: "store.s3.secret_key", why: "Its secret; better in RENDERMAC_STORE_S3_SECRET_KEY.", later: noS3},
+	{name: "store.s3.prefix", why: "What every object's name begins with.", later: noS3},
+	{name: "store.s3.public_endpoint", why: "The address that agents and clients use, where it is another.", later: noS3},
+	{name: "store.s3.path_style", fallback: "false", why: "Whether the bucket stands in the path rather than in the host.", later: noS3},
+
+	{
+		name: "uploads.max_bytes", fallback: "2TiB", why: "The largest file that is taken.",
+		into: func(c *Config) any { return &c.Uploads.MaxBytes }, check: func(c *Config) string { return atLeast(c.Uploads.MaxBytes, 1, "1B") },
+	},
+
+	{
+		name: "lease.ttl", fallback: "60s", why: "How long a run lives without a sign of its agent.",
+		into: func(c *Config) any { return &c.Lease.TTL }, check: func(c *Config) string { return atLeast(c.Lease.TTL, time100ms, "100ms") },
+	},
+	{
+		name: "lease.heartbeat", fallback: "15s", why: "How often agents give that sign; at most half of lease.ttl.",
+		into: func(c *Config) any { return &c.Lease.Heartbeat }, check: checkHeartbeat,
+	},
+	{
+		name: "lease.resume", fallback: "true", why: "Whether an agent that reconnects may go on with its run.",
+		into: func(c *Config) any { return &c.Lease.Resume },
+	},
+	{
+		name: "lease.device_ttl", fallback: "90s", why: "How long a silent device counts as online.",
+		into: func(c *Config) any { return &c.Lease.DeviceTTL }, check: func(c *Config) string { return atLeast(c.Lease.DeviceTTL, c.Lease.Heartbeat, "lease.heartbeat") },
+	},
+
+	{
+		name: "jobs.max_attempts", fallback: "3", why: "How often a job is tried, where it does not say so itself.",
+		into: func(c *Config) any { return &c.Jobs.MaxAttempts }, check: func(c *Config) string { return within(c.Jobs.MaxAttempts, 1, 10, "1 to 10") },
+	},
+	{
+		name: "jobs.retry_backoff", fallback: "5s", why: "How long a device waits before it tries a job again that it failed; doubled each time.",
+		into: func(c *Config) any { return &c.Jobs.RetryBackoff }, check: func(c *Config) string { return atLeast(c.Jobs.RetryBackoff, 0, "0s") },
+	},
+
+	{
+		name: "verify.workers", why: "Results verified at once; null is half of the cores.",
+		into: func(c *Config) any { return &c.Verify.Workers }, derive: func(*Config) string { return coresOver(2) }, check: func(c *Config) string { return atLeast(c.Verify.Workers, 1, "1") },
+	},
+	{name: "verify.decode", fallback: "false", why: "Whether every result is also decoded through ffmpeg on the server.", later: noDecode},
+	{
+		name: "verify.deadline", fallback: "24h", why: "How long verification waits for a store that cannot be read.",
+		into: func(c *Config) any { return &c.Verify.Deadline }, check: func(c *Config) string { return atLeast(c.Verify.Deadline, 1, "1ns") },
+	},
+
+	{name: "webhooks.allow_private", fallback: "false", why: "Whether webhooks may go to loopback and private addresses.", later: noWebhooks},
+	{name: "pricing", fallback: section, why: "Credits a job costs, by service.", later: noLedger},
+
+	{name: "retention.outputs", why: "How long outputs are kept; null is for ever.", later: noRetention},
+	{name: "retention.uploads", fallback: "7d", why: "How long uploads are kept.", later: noRetention},
+	{name: "retention.events", fallback: "90d", why: "How long events are kept.", later: noRetention},
+	{name: "retention.logs", fallback: "30d", why: "How long logs of runs are kept.", later: noRetention},
+	{name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.", later: noRetention},
+
+	{name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: a path and the accounts, by name.", later: noRoots},
+	{name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.", later: noMetrics},
+	{name: "presets", fallback: section, why: "Presets of your own: params, by name.", later: noPresets},
+
+	{
+		name: "agent.slots", fallback: "auto", why: "Runs at once on this machine; auto is one for every four cores.",
+		into: func(c *Config) any { return &c.Agent.Slots }, derive: func(*Config) string { return coresOver(4) }, check: func(c *Config) string { return within(c.Agent.Slots, 1, 64, "1 to 64") },
+	},
+	{
+		name: "agent.work_dir", why: "Where runs keep their files; null is work in the data directory.",
+		into: func(c *Config) any { return &c.Agent.WorkDir }, derive: inData("work"), check: func(c *Config) string { return absolute(c.Agent.WorkDir) },
+	},
+	{
+		name: "agent.ffmpeg", why: "The ffmpeg to run, with ffprobe beside it; null is the one on PATH.",
+		into: func(c *Config) any { return &c.Agent.FFmpeg },
+	},
+	{
+		name: "agent.stall", fallback: "10m", why: "How long a run may stand still before it is given up.",
+		into: func(c *Config) any { return &c.Agent.Stall }, check: func(c *Config) string { return atLeast(c.Agent.Stall, time100ms, "100ms") },
+	},
+	{name: "agent.remotion.command", why: "Your own Remotion's command.", later: noRemotion},
+	{name: "agent.remotion.browser", why: "The browser that it renders with.", later: noRemotion},
+}
+
+// env is the variable that sets k.
+func (k key) env() string {
+	return "RENDERMAC_" + strings.ToUpper(strings.ReplaceAll(k.name, ".", "_"))
+}
+
+// flag is the flag that sets k, where a command has one.
+func (k key) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(k.name) }
+
+func (k key) isList() bool {
+	if k.into == nil {
+		return false
+	}
+	_, list := k.into(new(Config)).(*[]netip.Prefix)
+	return list
+}
+
+// takes tells whether a file's value of this YAML tag may be k's. What this
+// build cannot do is judged later, by its text.
+func (k key) takes(text, tag string) bool {
+	if k.into == nil {
+		return k.fallback != section
+	}
+	if k.derive != nil && text == k.fallback {
+		return true // auto
+	}
+	want := formOf(k.into(new(Config))).tag
+	return want == "" || want == tag
+}
+
+// wants says what a value of k must be.
+func (k key) wants() string {
+	switch {
+	case k.fallback == section:
+		return "a name and a value a line"
+	case k.into == nil:
+		return "one value"
+	}
+	return formOf(k.into(new(Config))).words
+}

@@ -1,0 +1,95 @@
+package media
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// definition is what the file of a service states; P is its params struct.
+type definition[P any] struct {
+	name, title          string
+	minInputs, maxInputs int
+	presets              []presetOf[P]
+	// settle brings preset and explicit params together and refuses pairs
+	// that exclude each other; sent names the params that the buyer sent.
+	settle func(p *P, sent paramSet) []Fault
+	needs  func(p *P, in []*InputMedia) []string
+	output func(p *P) Output
+	plan   func(p *P, in []Input, env Env) (Plan, error)
+	expect func(p *P, in []*InputMedia) Expectation
+}
+
+type presetOf[P any] struct {
+	name, title string
+	params      P
+}
+
+// define puts a service into the catalogue. The params of a service are one
+// struct; its "preset" field, if it has one, takes the names of the presets.
+func define[P any](d definition[P]) *Service {
+	fields := fieldsOf(new(P))
+	for _, p := range d.presets {
+		fields.allow("preset", p.name)
+	}
+	s := &Service{
+		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs,
+		schema: fields.schema(d.title), presets: listed(d.presets),
+		resolve: d.resolver(fields),
+		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },
+		output:  func(raw json.RawMessage) Output { return d.output(read[P](raw)) },
+		plan: func(raw json.RawMessage, in []Input, env Env) (Plan, error) {
+			if len(in) < d.minInputs || len(in) > d.maxInputs {
+				return Plan{}, fmt.Errorf("%s takes %d to %d inputs, this job has %d", d.name, d.minInputs, d.maxInputs, len(in))
+			}
+			return d.plan(read[P](raw), in, env)
+		},
+		expect: func(raw json.RawMessage, in []*InputMedia) Expectation { return d.expect(read[P](raw), in) },
+	}
+	services[d.name] = s
+	return s
+}
+
+func (d definition[P]) resolver(fields fieldList) func(json.RawMessage) (json.RawMessage, []Fault) {
+	return func(raw json.RawMessage) (json.RawMessage, []Fault) {
+		sent, faults := scanParams(raw)
+		p := new(P)
+		for _, preset := range d.presets {
+			if sent.text("preset") == preset.name {
+				*p = preset.params
+			}
+		}
+		faults = append(faults, fields.decode(p, sent)...)
+		if len(faults) > 0 {
+			return nil, faults
+		}
+		if faults = d.settle(p, sent); len(faults) > 0 {
+			return nil, faults
+		}
+		fields.fillDefaults(p)
+		resolved, err := json.Marshal(p)
+		if err != nil {
+			panic(err) // a params struct holds numbers, strings and booleans
+		}
+		return resolved, nil
+	}
+}
+
+// read takes params that Resolve made; anything it does not know it ignores,
+// for they may have been stored by a newer version.
+func read[P any](resolved json.RawMessage) *P {
+	p := new(P)
+	_ = json.Unmarshal(resolved, p)
+	return p
+}
+
+func listed[P any](presets []presetOf[P]) []Preset {
+	list := make([]Preset, 0, len(presets))
+	for _, p := range presets {
+		raw, err := json.Marshal(p.params)
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, Preset{Name: p.name, Title: p.title, Params: raw})
+	}
+	return list
+}

@@ -1,0 +1,150 @@
+package media
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// field is one param: a struct field and what its tags say. A zero value means
+// "not given", so a range that takes zero is a default of zero.
+type field struct {
+	index      int
+	name, help string
+	kind       reflect.Kind
+	isBitrate  bool
+	enum       []string
+	min, max   float64
+	def        string
+}
+
+type fieldList []field
+
+// fieldsOf reads the tags json, help, enum, min, max and default of a struct.
+func fieldsOf(params any) fieldList {
+	t := reflect.TypeOf(params).Elem()
+	var list fieldList
+	for i := range t.NumField() {
+		sf := t.Field(i)
+		f := field{index: i, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
+		f.name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
+		f.isBitrate = sf.Type == reflect.TypeFor[bitrate]()
+		if e := sf.Tag.Get("enum"); e != "" {
+			f.enum = strings.Split(e, ",")
+		}
+		f.min, _ = strconv.ParseFloat(sf.Tag.Get("min"), 64)
+		f.max, _ = strconv.ParseFloat(sf.Tag.Get("max"), 64)
+		list = append(list, f)
+	}
+	return list
+}
+
+func (l fieldList) find(name string) *field {
+	for i := range l {
+		if l[i].name == name {
+			return &l[i]
+		}
+	}
+	return nil
+}
+
+func (l fieldList) allow(name, value string) {
+	if f := l.find(name); f != nil {
+		f.enum = append(f.enum, value)
+	}
+}
+
+// decode puts what was sent over what is in params already.
+func (l fieldList) decode(params any, sent paramSet) []Fault {
+	v, faults := reflect.ValueOf(params).Elem(), []Fault(nil)
+	for _, name := range sortedNames(sent) {
+		f := l.find(name)
+		if f == nil {
+			faults = append(faults, Fault{location(name), "is no param of this service" + l.suggestion(name)})
+			continue
+		}
+		if msg := f.set(v.Field(f.index), sent[name]); msg != "" {
+			faults = append(faults, Fault{location(name), msg})
+		}
+	}
+	return faults
+}
+
+func (l fieldList) suggestion(name string) string {
+	for _, f := range l {
+		if strings.EqualFold(strings.ReplaceAll(f.name, "_", ""), strings.NewReplacer("_", "", "-", "").Replace(name)) {
+			return "; did you mean " + f.name + "?"
+		}
+	}
+	return ""
+}
+
+// set decodes one value; the answer is what is wrong with it, or "".
+func (f *field) set(v reflect.Value, raw json.RawMessage) string {
+	fresh := reflect.New(v.Type())
+	if string(raw) == "null" || json.Unmarshal(raw, fresh.Interface()) != nil {
+		return "must be " + f.kindName()
+	}
+	value := fresh.Elem()
+	if f.kind == reflect.String {
+		if strings.ContainsFunc(value.String(), isControl) {
+			return "must not hold control characters"
+		}
+		if f.enum != nil && !slices.Contains(f.enum, value.String()) {
+			return "must be one of " + strings.Join(f.enum, ", ")
+		}
+	}
+	if n, ok := number(value); ok && (n < f.min || n > f.max || math.IsNaN(n)) {
+		return fmt.Sprintf("must be from %s to %s", plain(f.min), plain(f.max))
+	}
+	v.Set(value)
+	return ""
+}
+
+func (f *field) kindName() string {
+	switch {
+	case f.isBitrate:
+		return `bits per second, a whole number or text like "160k" or "4M"`
+	case f.kind == reflect.Bool:
+		return "true or false"
+	case f.kind == reflect.Float64:
+		return "a number"
+	case f.kind == reflect.String:
+		return "text"
+	}
+	return "a whole number"
+}
+
+func number(v reflect.Value) (float64, bool) {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		return float64(v.Int()), true
+	case reflect.Float64:
+		return v.Float(), true
+	}
+	return 0, false
+}
+
+func (l fieldList) fillDefaults(params any) {
+	v := reflect.ValueOf(params).Elem()
+	for _, f := range l {
+		if f.def != "" && v.Field(f.index).IsZero() {
+			if msg := f.set(v.Field(f.index), f.defaultJSON()); msg != "" {
+				panic(f.name + ": the default " + msg)
+			}
+		}
+	}
+}
+
+func (f *field) defaultJSON() json.RawMessage {
+	if f.kind == reflect.String {
+		return json.RawMessage(strconv.Quote(f.def))
+	}
+	return json.RawMessage(f.def)
+}
+
+func plain(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

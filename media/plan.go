@@ -1,0 +1,67 @@
+package media
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Input is one downloaded input: its absolute path, the demuxer that ffprobe
+// found, and what it holds.
+type Input struct {
+	Path, Demuxer string
+	Media         InputMedia
+}
+
+// Env is what the device can do, each thing proved by a test frame.
+type Env struct {
+	Encoders []string // by ffmpeg's names: libx264, h264_videotoolbox …
+	Features []string // filters that not every ffmpeg has: drawtext, zscale
+	Platform string   // "darwin", "linux"
+	OutPath  string   // absolute
+}
+
+// hardware is the VideoToolbox encoder of a codec.
+func (e Env) hardware(codec string) bool {
+	return e.Platform == "darwin" && slices.Contains(e.Encoders, codec+"_videotoolbox")
+}
+
+// filter is nil where the filter is there.
+func (e Env) filter(name, purpose string) error {
+	if slices.Contains(e.Features, name) {
+		return nil
+	}
+	return fmt.Errorf("this device's ffmpeg has no %s filter, which %s needs; install ffmpeg-full there", name, purpose)
+}
+
+// Plan is one run of ffmpeg.
+type Plan struct {
+	Args        []string       // argv after "ffmpeg"
+	DurationS   float64        // of the output; 0 unknown: progress has no fraction then
+	ExpectBytes int64          // a generous guess, for the check of free space
+	Streams     []ExpectStream // what CheckOutput holds the result against
+	Warnings    []string       // for commit: what was left out, or done another way
+}
+
+// ExpectStream is one stream that the output must have, in the order of its
+// kind. A MinS of 0 asks for no length, a MaxS of 0 allows any.
+type ExpectStream struct {
+	Kind string
+	MinS float64
+	MaxS float64
+}
+
+// lasting allows the contract's slack: a quarter of a second or two frames.
+func lasting(kind string, durationS, fps float64) ExpectStream {
+	if durationS <= 0 {
+		return ExpectStream{Kind: kind}
+	}
+	slack := slackS(fps)
+	return ExpectStream{Kind: kind, MinS: max(0, durationS-slack), MaxS: durationS + slack}
+}
+
+func slackS(fps float64) float64 {
+	if fps <= 0 {
+		return 0.25
+	}
+	return max(0.25, 2/fps)
+}

@@ -1,0 +1,48 @@
+package media
+
+// expectTranscode derives what must come out from the params and, where the
+// input is known, from the same choices that planned the run.
+func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
+	e := Expectation{Container: p.Container, Faststart: p.Container != "mov", Audio: p.expectAudio()}
+	if p.VideoCodec != "none" {
+		e.Video = p.expectVideo()
+	}
+	if len(in) == 0 || in[0] == nil {
+		return e
+	}
+	k, err := p.pick(in[0])
+	if err != nil {
+		return e // the run itself must have failed on such an input
+	}
+	if streams, err := p.expectStreams(k); err == nil {
+		e.Streams = streams
+	}
+	if e.Video != nil && e.Video.Encoded {
+		e.Video.Width, e.Video.Height = p.size(*k.video)
+	}
+	return e
+}
+
+func (p *transcodeParams) expectAudio() string {
+	if p.AudioCodec == "copy" || p.AudioCodec == "none" {
+		return ""
+	}
+	return p.AudioCodec
+}
+
+func (p *transcodeParams) expectVideo() *ExpectVideo {
+	if p.VideoCodec == "copy" {
+		return &ExpectVideo{}
+	}
+	v := &ExpectVideo{
+		Codec: p.VideoCodec, Encoded: true, BoxWidth: p.Width, BoxHeight: p.Height, Turns: p.boxed(),
+		Tags: map[string][]string{"h264": {"avc1"}, "hevc": {"hvc1"}}[p.VideoCodec],
+	}
+	switch p.VideoCodec {
+	case "h264":
+		v.BitDepth, v.Profile = 8, "High"
+	case "prores":
+		v.Tags = []string{map[string]string{"proxy": "apco", "lt": "apcs", "standard": "apcn", "hq": "apch"}[p.proresProfile()]}
+	}
+	return v
+}

@@ -1,0 +1,105 @@
+package media
+
+import (
+	"errors"
+	"math"
+	"strconv"
+)
+
+func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
+	m := &in[0].Media
+	if m.cutShort() && p.DamagedInput != "accept" {
+		return Plan{}, errors.New("the input is cut short in the middle of a transport packet; set damaged_input to accept to take what is there")
+	}
+	k, err := p.pick(m)
+	if err != nil {
+		return Plan{}, err
+	}
+	streams, err := p.expectStreams(k)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan := Plan{Streams: streams, Warnings: k.warnings, DurationS: p.outputLength(k)}
+	if p.fallsBack(env) {
+		plan.Warnings = append(plan.Warnings, "encoded in software: this Mac has no hardware encoder for "+p.VideoCodec)
+	}
+	plan.Args = []string{"-nostdin", "-hide_banner", "-loglevel", "warning", "-progress", "pipe:1", "-stats_period", "0.5", "-y"}
+	plan.Args = append(plan.Args, p.window()...)
+	plan.Args = append(plan.Args, guarded(in[0].Path, in[0].Demuxer)...)
+	video, err := p.videoArgs(k, *m, env)
+	if err != nil {
+		return Plan{}, err
+	}
+	audio, err := p.audioArgs(k)
+	if err != nil {
+		return Plan{}, err
+	}
+	plan.Args = append(append(append(plan.Args, video...), audio...), p.muxArgs(k, *m)...)
+	plan.Args = append(plan.Args, "file:"+env.OutPath)
+	plan.ExpectBytes = p.expectBytes(k, *m, plan.DurationS)
+	return plan, nil
+}
+
+// cutShort sees what ffmpeg passes over in silence: a transport stream whose
+// size is no whole number of packets (188 bytes; 192 in m2ts, 204 with parity).
+func (m *InputMedia) cutShort() bool {
+	return m.Demuxer() == "mpegts" && m.Bytes%188 != 0 && m.Bytes%192 != 0 && m.Bytes%204 != 0
+}
+
+func (p *transcodeParams) window() (args []string) {
+	if p.StartS > 0 {
+		args = append(args, "-ss", plain(p.StartS))
+	}
+	if p.DurationS > 0 {
+		args = append(args, "-t", plain(p.DurationS))
+	}
+	return args
+}
+
+func (p *transcodeParams) muxArgs(k picked, m InputMedia) []string {
+	var args []string
+	for _, s := range k.subtitles {
+		args = append(args, "-map", "0:"+strconv.Itoa(s.Index))
+	}
+	if len(k.subtitles) > 0 {
+		args = append(args, "-c:s", "mov_text")
+	}
+	args = append(args, "-dn")
+	switch {
+	case k.timecode && m.Timecode != "":
+		args = append(args, "-timecode", p.startTimecode(m, k.video.FPS))
+	case !k.timecode:
+		args = append(args, "-write_tmcd", "0")
+	}
+	if k.video != nil {
+		// Chapters become a track of their own, which belongs to podcasts only.
+		args = append(args, "-map_chapters", "-1")
+	}
+	if p.Container != "mov" {
+		args = append(args, "-movflags", "+faststart")
+	}
+	return append(args, "-f", map[string]string{"mp4": "mp4", "mov": "mov", "m4a": "ipod"}[p.Container])
+}
+
+// expectBytes errs on the large side: it guards the disk.
+func (p *transcodeParams) expectBytes(k picked, m InputMedia, lengthS float64) int64 {
+	if p.VideoCodec == "copy" || lengthS <= 0 {
+		return m.Bytes + m.Bytes/10 + 1<<20
+	}
+	bits := 0.0
+	if k.video != nil {
+		w, h := p.size(*k.video)
+		perPixel := map[string]float64{"h264": 0.25, "hevc": 0.2, "prores": 3}[p.VideoCodec]
+		bits = float64(w*h) * perPixel * max(p.FPS, min(k.video.FPS, 240), 1)
+		if p.VideoBitrate > 0 {
+			bits = float64(p.VideoBitrate) * 1.2
+		}
+	}
+	for _, a := range k.audio {
+		bits += float64(max(a.Channels, 2)) * 160_000
+		if p.AudioCodec != "aac" {
+			bits += float64(a.Channels*a.SampleRate) * 32
+		}
+	}
+	return int64(math.Ceil(bits*lengthS/8)) + 1<<20
+}
