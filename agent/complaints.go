@@ -30,7 +30,7 @@ type complaints struct {
 	diskFull bool
 }
 
-func (r *run) listen() *complaints { return &complaints{dir: r.dir, tell: r.report.tell} }
+func (r *run) complaints() *complaints { return &complaints{dir: r.dir, tell: r.report.tell} }
 
 func (c *complaints) line(text string) {
 	text = strings.ReplaceAll(text, c.dir+"/", "")

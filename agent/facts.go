@@ -65,7 +65,7 @@ var testFrames = []testFrame{
 	{encoder: "aac", sound: true},
 	{encoder: "alac", sound: true},
 	{filter: "drawtext=text=x", features: []string{"drawtext"}},
-	{filter: "zscale=tin=smpte2084:pin=2020:min=2020_ncl:t=linear:npl=100,format=gbrpf32le,tonemap=hable", features: []string{"zscale"}},
+	{filter: "setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv,format=yuv444p10le,zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=tonemap=hable,zscale=t=bt709:m=bt709:r=tv,format=yuv420p", features: []string{"zscale"}},
 }
 
 const testFrameTime = 20 * time.Second

@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"rendermac/agentproto"
 )
 
@@ -122,6 +124,24 @@ func TestF14_ResumedRunCommitsUnderTheNewEpoch(t *testing.T) {
 	if n := count[*agentproto.Commit](srv, 0); n != 1 {
 		t.Errorf("%d commits", n)
 	}
+}
+
+func TestF14_FailureIsReportedUnderTheNewEpoch(t *testing.T) {
+	srv := newServer(t)
+	srv.reply = func(f *fakeSession, m agentproto.Message) bool {
+		if fail, ok := m.(*agentproto.Fail); ok && fail.LeaseEpoch == 1 {
+			f.conn.CloseNow() // before it is answered
+			return true
+		}
+		return resume(f, m)
+	}
+	a := startAgent(t, srv)
+	o := srv.offer(srv.session(1), "att_1", []byte("no film"), `{}`)
+	again := next(srv, 0, func(m *agentproto.Fail) bool { return m.LeaseEpoch == 2 })
+	if again.CommitToken != "resumed-"+o.CommitToken || again.FailureCode != "runner_failed" {
+		t.Errorf("the agent reports %+v", again)
+	}
+	a.over()
 }
 
 func TestF14_NothingIsSentOfARunBeforeItIsResumed(t *testing.T) {
@@ -262,6 +282,18 @@ func TestF17_FinishedResultIsOfferedAgainAfterKill(t *testing.T) {
 	}
 	if digest(srv.uploaded("att_1")) != commit.SHA256 {
 		t.Error("the part that was lost has not been uploaded again")
+	}
+}
+
+func TestF17_RunDoesNotGoOnWithoutItsGuard(t *testing.T) {
+	srv := newServer(t)
+	a, _, ffmpegs := slowRun(t, srv)
+	if err := unix.Kill(ffmpegs, unix.SIGKILL); err != nil { // the guard leads the group
+		t.Fatal(err)
+	}
+	failsWith(t, srv, a, "internal_error")
+	if left := alive(t, ffmpegs); len(left) > 0 {
+		t.Errorf("processes are left: %v", left)
 	}
 }
 

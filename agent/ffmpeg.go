@@ -22,7 +22,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 	}
 	watched, feed, stop := watchdog(ctx, r.a.Stall, failed(fence.InternalError, "ffmpeg made no progress for %s", r.a.Stall))
 	defer stop()
-	said := r.listen()
+	said := r.complaints()
 	cmd := command(r.dir, r.a.FFmpeg, plan.Args)
 	cmd.Stdout = &lines{each: newProgress(r.report, plan.DurationS, feed).line}
 	cmd.Stderr = &lines{each: said.line}

@@ -40,6 +40,7 @@ func GuardMain() {
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.Closer
+	gone chan struct{} // closed when it has ended and been waited for
 }
 
 func startGuard() (*guard, error) {
@@ -61,21 +62,30 @@ func startGuard() (*guard, error) {
 	if err := cmd.Start(); err != nil {
 		return nil, fmt.Errorf("start the guard process: %w", err)
 	}
-	g := &guard{cmd, pipe}
-	if _, err := io.ReadFull(ready, make([]byte, 1)); err != nil {
+	g := &guard{cmd, pipe, make(chan struct{})}
+	_, err = io.ReadFull(ready, make([]byte, 1))
+	go func() {
+		cmd.Wait() // killed, as it always is
+		close(g.gone)
+	}()
+	if err != nil {
 		g.end()
 		return nil, fmt.Errorf("the guard process did not start: %w", err)
 	}
 	return g, nil
 }
 
-// group is the process group that the guard leads. The number cannot be used
-// again before end.
-func (g *guard) group() int { return g.cmd.Process.Pid }
+// signal reaches the whole group. The group's number is the guard's own, which
+// nobody else can have before the guard has been waited for.
+func (g *guard) signal(s unix.Signal) { unix.Kill(-g.cmd.Process.Pid, s) }
 
 // end kills whatever is left of the group.
 func (g *guard) end() {
+	select {
+	case <-g.gone:
+	default:
+		g.signal(unix.SIGKILL)
+	}
 	g.pipe.Close()
-	unix.Kill(-g.group(), unix.SIGKILL)
-	g.cmd.Wait() // killed, as it always is
+	<-g.gone
 }

@@ -65,7 +65,7 @@ func (r *run) ffprobe(ctx context.Context, path string) (*media.InputMedia, erro
 func (r *run) runFFprobe(ctx context.Context, path string, args []string, out io.Writer) error {
 	watched, feed, stop := watchdog(ctx, r.a.Stall, failed(fence.InternalError, "ffprobe said nothing for %s", r.a.Stall))
 	defer stop()
-	said := r.listen()
+	said := r.complaints()
 	cmd := command(r.dir, r.a.FFprobe, args)
 	cmd.Stdout = fed{out, feed}
 	cmd.Stderr = &lines{each: said.line}

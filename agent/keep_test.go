@@ -43,7 +43,8 @@ func TestF17_KeptResultComesBackAsItWas(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "output.mp4"), "12345")
 	k := &keptResult{
-		agentproto.IDs{JobID: "job_1", AttemptID: "att_1", LeaseEpoch: 4}, "secret",
+		agentproto.IDs{JobID: "job_1", AttemptID: "att_1", LeaseEpoch: 4},
+		"secret",
 		result{File: "output.mp4", Bytes: 5, SHA256: "x", Parts: []agentproto.Part{{Number: 1, Bytes: 5, SHA256: "x"}}, Warnings: []string{"w"}},
 	}
 	for range 2 { // the second time it replaces the first

@@ -14,14 +14,14 @@ import (
 
 // runGuarded runs cmd in a process group of its own. When ctx ends the group is
 // asked with SIGINT, after grace with SIGTERM, and after grace again killed.
-// Whatever cmd left behind is dead when this returns, or when the agent dies.
+// Whatever cmd leaves behind is killed at the end, or when the agent dies.
 func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	g, err := startGuard()
 	if err != nil {
 		return err
 	}
 	defer g.end()
-	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pgid: g.group()}
+	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pgid: g.cmd.Process.Pid}
 	cmd.WaitDelay = grace // for output that a grandchild holds open
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", cmd.Path, err)
@@ -30,8 +30,12 @@ func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err = <-done:
+	case <-g.gone: // without it, cmd might outlive the agent
+		g.signal(unix.SIGKILL)
+		<-done
+		return errors.New("its guard process was killed")
 	case <-ctx.Done():
-		stopGroup(g.group(), grace, done)
+		g.stop(grace, done)
 		return context.Cause(ctx)
 	}
 	if errors.Is(err, exec.ErrWaitDelay) {
@@ -40,16 +44,16 @@ func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	return err
 }
 
-// stopGroup returns when the process that done speaks for has ended.
-func stopGroup(group int, grace time.Duration, done <-chan error) {
+// stop returns when the process that done speaks for has ended.
+func (g *guard) stop(grace time.Duration, done <-chan error) {
 	for _, ask := range []unix.Signal{unix.SIGINT, unix.SIGTERM} {
-		unix.Kill(-group, ask)
+		g.signal(ask)
 		select {
 		case <-done:
 			return
 		case <-time.After(grace):
 		}
 	}
-	unix.Kill(-group, unix.SIGKILL)
+	g.signal(unix.SIGKILL)
 	<-done
 }

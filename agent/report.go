@@ -61,14 +61,18 @@ func (r *report) done(part, whole float64) {
 	r.change(func() { r.fraction = part / whole })
 }
 
-// keptLines is how many lines wait for the next beat; the newest count.
-const keptLines = 200
+// The lines that wait for the next beat, the newest ones: fewer than the 64 KiB
+// that the server takes in a second.
+const (
+	keptLines = 100
+	lineBytes = 500
+)
 
 // tell adds a line to what goes to the job's log with the next beat.
 func (r *report) tell(line string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.lines = append(r.lines, clip(line, 1000))
+	r.lines = append(r.lines, clip(line, lineBytes))
 	r.lines = r.lines[max(0, len(r.lines)-keptLines):]
 }
 

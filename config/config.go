@@ -68,6 +68,9 @@ func Load(o Options) (*Config, error) {
 	if err != nil {
 		return nil, err
 	}
+	if info, err := os.Stat(data); err == nil && !info.IsDir() {
+		return nil, fmt.Errorf("the data directory %s (%s) is a file: name a folder with --data", data, source)
+	}
 	c := &Config{Data: data, Values: []Value{{"data", data, source}}}
 	file := cmp.Or(o.File, filepath.Join(data, "config.yaml"))
 	entries, err := readFile(file, keys)

@@ -20,7 +20,7 @@ type Expectation struct {
 // ExpectVideo is the picture. Width and Height are exact but for rounding;
 // BoxWidth and BoxHeight bound it, either way round where Turns.
 type ExpectVideo struct {
-	Codec, Tag, Profile string
+	Codec, Profile      string
 	Tags                []string
 	Width, Height       int
 	BoxWidth, BoxHeight int

@@ -32,6 +32,9 @@ func (p *transcodeParams) pick(m *InputMedia) (picked, error) {
 			k.audio = k.audio[:1]
 		}
 	}
+	if k.video != nil {
+		k.audio = slices.DeleteFunc(k.audio, p.misses)
+	}
 	if k.video == nil && len(k.audio) == 0 {
 		return k, errors.New("the input has no audio stream")
 	}
@@ -49,7 +52,7 @@ func (p *transcodeParams) pickSubtitles(m *InputMedia, k *picked) {
 			k.subtitles = append(k.subtitles, s)
 			continue
 		}
-		k.warnings = append(k.warnings, "a subtitle track was left out: "+plainCodec(s.Codec)+" are pictures, and only text fits into "+p.Container)
+		k.warnings = append(k.warnings, "a subtitle track was left out: "+plainCodec(s.Codec)+" is no text, and nothing else fits into "+p.Container)
 	}
 }
 
@@ -71,6 +74,11 @@ func (p *transcodeParams) length(s InputStream) float64 {
 		to = min(to, p.StartS+p.DurationS)
 	}
 	return to - from
+}
+
+// misses is a track of which the window holds nothing: it would be an empty one.
+func (p *transcodeParams) misses(s InputStream) bool {
+	return s.DurationS > 0 && p.length(s) < 0.05 && (p.StartS > 0 || p.DurationS > 0)
 }
 
 func (p *transcodeParams) expectStreams(k picked) ([]ExpectStream, error) {
@@ -118,7 +126,7 @@ func (p *transcodeParams) outputLength(k picked) float64 {
 // plainCodec keeps a name from ffprobe to letters, digits and underscores.
 func plainCodec(name string) string {
 	if !plainName.MatchString(name) {
-		return "of an unknown format"
+		return "its format"
 	}
 	return name
 }

@@ -86,15 +86,7 @@ func (p *transcodeParams) expectBytes(k picked, m InputMedia, lengthS float64) i
 	if p.VideoCodec == "copy" || lengthS <= 0 {
 		return m.Bytes + m.Bytes/10 + 1<<20
 	}
-	bits := 0.0
-	if k.video != nil {
-		w, h := p.size(*k.video)
-		perPixel := map[string]float64{"h264": 0.25, "hevc": 0.2, "prores": 3}[p.VideoCodec]
-		bits = float64(w*h) * perPixel * max(p.FPS, min(k.video.FPS, 240), 1)
-		if p.VideoBitrate > 0 {
-			bits = float64(p.VideoBitrate) * 1.2
-		}
-	}
+	bits := p.pictureBits(k)
 	for _, a := range k.audio {
 		bits += float64(max(a.Channels, 2)) * 160_000
 		if p.AudioCodec != "aac" {
@@ -102,4 +94,20 @@ func (p *transcodeParams) expectBytes(k picked, m InputMedia, lengthS float64) i
 		}
 	}
 	return int64(math.Ceil(bits*lengthS/8)) + 1<<20
+}
+
+// pictureBits is a guess of bits a second.
+func (p *transcodeParams) pictureBits(k picked) float64 {
+	if k.video == nil {
+		return 0
+	}
+	if p.VideoBitrate > 0 {
+		return float64(p.VideoBitrate) * 1.2
+	}
+	w, h := p.size(*k.video)
+	perPixel := map[string]float64{"h264": 0.25, "hevc": 0.2, "prores": 3}[p.VideoCodec]
+	if p.VideoCodec != "prores" {
+		perPixel *= max(1, math.Exp2(0.075*float64(p.Quality-65)))
+	}
+	return float64(w*h) * perPixel * max(p.FPS, min(k.video.FPS, 240), 1)
 }

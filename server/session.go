@@ -17,8 +17,9 @@ const (
 	helloTimeout = 10 * time.Second
 	pongTimeout  = 10 * time.Second
 	writeTimeout = 10 * time.Second
-	maxBad       = 10  // bad messages in a row
-	outQueue     = 256 // an agent that leaves so many unread has gone
+	closeTimeout = time.Second // for the other side's half of a close
+	maxBad       = 10          // bad messages in a row
+	outQueue     = 256         // an agent that leaves so many unread has gone
 )
 
 // session is one agent's connection after its hello.
@@ -53,8 +54,11 @@ func (s *session) send(m agentproto.Message) {
 	}
 }
 
-// close says why and ends the session. It may be called more than once.
+// close says why and ends the session; an agent that is frozen is not waited
+// for. It may be called more than once.
 func (s *session) close(code websocket.StatusCode, reason string) {
+	impatient := time.AfterFunc(closeTimeout, func() { s.conn.CloseNow() })
+	defer impatient.Stop()
 	_ = s.conn.Close(code, reason)
 	s.end()
 }

@@ -26,7 +26,7 @@ func migrate(ctx context.Context, c *conn, path string, fresh bool) error {
 	slices.Sort(steps)
 	var version int
 	if err := c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return fmt.Errorf("%s is not a RenderMac database: move it away, or name another data directory (%w)", path, err)
+		return fmt.Errorf("read the version of the database %s: %w", path, err)
 	}
 	if version > len(steps) {
 		return &fence.Error{Code: CodeNewerDatabase, Message: fmt.Sprintf(

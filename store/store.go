@@ -19,7 +19,8 @@ import (
 
 	"rendermac/fence"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Codes of the store's own refusals, beside those of fence.
@@ -66,6 +67,10 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 		return nil, err
 	}
 	conn, err := openWriter(ctx, o.Path)
+	var refused *sqlite.Error
+	if errors.As(err, &refused) && refused.Code()&0xff == sqlite3.SQLITE_NOTADB {
+		return nil, fmt.Errorf("%s is not a RenderMac database: move it away, or name another data directory with --data", o.Path)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}

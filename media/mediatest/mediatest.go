@@ -3,6 +3,8 @@
 package mediatest
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,42 +12,59 @@ import (
 	"testing"
 )
 
-var (
-	once   sync.Once
-	folder string
-	failed error
-)
-
 // Samples is the folder of awkward files that shared/samples/make-media.sh
-// makes, once for each test binary. Main removes it.
+// makes. They take some seconds, so that they are kept in the user's cache,
+// by the script's digest, for all packages and runs; nobody may change them.
 func Samples(tb testing.TB) string {
 	tb.Helper()
 	script := filepath.Join(root(tb), "..", "shared", "samples", "make-media.sh")
-	if _, err := os.Stat(script); err != nil {
+	text, err := os.ReadFile(script)
+	if err != nil {
 		tb.Skipf("the sample script is not beside this checkout: %v", err)
 	}
-	once.Do(func() {
-		if folder, failed = os.MkdirTemp("", "rendermac-samples-"); failed != nil {
-			return
-		}
-		if out, err := exec.Command("bash", script, folder).CombinedOutput(); err != nil {
-			tb.Logf("%s", out)
-			failed = err
-		}
-	})
-	if failed != nil {
-		tb.Fatalf("making the samples: %v", failed)
+	folder, err := samples(script, text)
+	if err != nil {
+		tb.Fatal(err)
 	}
 	return folder
 }
 
-// Main runs the tests and removes the samples.
-func Main(m *testing.M) {
-	code := m.Run()
-	if folder != "" {
-		os.RemoveAll(folder)
+var making sync.Mutex
+
+func samples(script string, text []byte) (string, error) {
+	making.Lock()
+	defer making.Unlock()
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		cache = os.TempDir()
 	}
-	os.Exit(code)
+	cache = filepath.Join(cache, "rendermac-test")
+	folder := filepath.Join(cache, fmt.Sprintf("samples-%.6x", sha256.Sum256(text)))
+	if exists(folder) {
+		return folder, nil
+	}
+	if err := os.MkdirAll(cache, 0o700); err != nil {
+		return "", err
+	}
+	// Made beside and renamed, so that a folder of that name is always whole;
+	// another test binary may be doing the same.
+	fresh, err := os.MkdirTemp(cache, "making-")
+	if err != nil {
+		return "", err
+	}
+	defer os.RemoveAll(fresh)
+	if out, err := exec.Command("bash", script, fresh).CombinedOutput(); err != nil {
+		return "", fmt.Errorf("making the samples: %w\n%s", err, out)
+	}
+	if err := os.Rename(fresh, folder); err != nil && !exists(folder) {
+		return "", err
+	}
+	return folder, nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // Clip runs ffmpeg with args and the path of a new file, which it returns.
@@ -61,15 +80,15 @@ func Clip(tb testing.TB, name string, args ...string) string {
 
 // root is the folder of go.mod.
 func root(tb testing.TB) string {
+	tb.Helper()
 	dir, err := os.Getwd()
-	for ; err == nil; dir = filepath.Dir(dir) {
-		if _, missing := os.Stat(filepath.Join(dir, "go.mod")); missing == nil {
-			return dir
-		}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	for ; !exists(filepath.Join(dir, "go.mod")); dir = filepath.Dir(dir) {
 		if dir == filepath.Dir(dir) {
-			break
+			tb.Fatal("the tests run outside the module")
 		}
 	}
-	tb.Fatal("the tests run outside the module")
-	return ""
+	return dir
 }

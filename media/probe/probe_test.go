@@ -15,8 +15,6 @@ import (
 	"rendermac/media/mediatest"
 )
 
-func TestMain(m *testing.M) { mediatest.Main(m) }
-
 func read(tb testing.TB, path string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(path)

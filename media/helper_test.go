@@ -14,8 +14,6 @@ import (
 	"rendermac/media/probe"
 )
 
-func TestMain(m *testing.M) { mediatest.Main(m) }
-
 var thisDevice = Env{
 	Platform: "linux", Features: []string{"drawtext", "zscale"},
 	Encoders: []string{"aac", "alac", "libx264", "libx265", "prores_ks"},
