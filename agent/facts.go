@@ -65,8 +65,13 @@ var testFrames = []testFrame{
 	{encoder: "aac", sound: true},
 	{encoder: "alac", sound: true},
 	{filter: "drawtext=text=x", features: []string{"drawtext"}},
-	{filter: "setparams=color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc:range=tv,format=yuv444p10le,zscale=t=linear:npl=100,format=gbrpf32le,zscale=p=bt709,tonemap=tonemap=hable,zscale=t=bt709:m=bt709:r=tv,format=yuv420p", features: []string{"zscale"}},
+	{filter: hdrToLinear, features: []string{"zscale"}},
 }
+
+// hdrToLinear is the part of tone-mapping that needs zscale. Without complete
+// tags zscale finds no way to linear light.
+const hdrToLinear = "format=yuv444p10le,setparams=range=tv:color_primaries=bt2020:color_trc=smpte2084:colorspace=bt2020nc," +
+	"zscale=t=linear:npl=100,format=gbrpf32le,tonemap=hable"
 
 const testFrameTime = 20 * time.Second
 

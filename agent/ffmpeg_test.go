@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"math"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -238,8 +239,15 @@ func TestFactsAreProvedByTestFrames(t *testing.T) {
 	if d.CPUs < 1 || d.MemoryBytes < 1<<20 || d.Arch == "" || d.OSVersion == "" {
 		t.Errorf("the machine is %+v", d)
 	}
-	if !strings.Contains(strings.Join(d.Encoders, " "), "libx264") {
+	if !slices.Contains(d.Encoders, "libx264") {
 		t.Errorf("encoders are %q", d.Encoders)
+	}
+	filters, err := exec.Command("ffmpeg", "-hide_banner", "-filters").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if listed := bytes.Contains(filters, []byte(" zscale ")); listed != slices.Contains(d.Features, "zscale") {
+		t.Errorf("features are %q, but that ffmpeg lists zscale is %v", d.Features, listed)
 	}
 	useless, err := exec.LookPath("false")
 	if err != nil {

@@ -13,7 +13,7 @@ var damage = []string{
 	"partial file", "file ended prematurely", "filesize and duration do not match (growing file?)",
 	"invalid as first byte of an ebml number", "read error at pos", "unknown-sized element",
 	"invalid nal unit size", "error splitting the input into nal units", "missing picture in access unit",
-	"decode_slice_header error", "concealing", "ac-tex damaged", "invalid mb type", "slice mismatch",
+	"decode_slice_header error", "no frame!", "concealing", "ac-tex damaged", "invalid mb type", "slice mismatch",
 	"decode_frame() failed", "error decoding aac frame header", "error in spectral data", "exhausted before end element",
 	"invalid pcm packet", "header missing", "crc mismatch",
 }

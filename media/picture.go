@@ -69,7 +69,7 @@ func (p *transcodeParams) pictureFilters(s InputStream, m InputMedia, env Env) (
 		if err := env.filter("drawtext", "burn_timecode"); err != nil {
 			return "", err
 		}
-		chain = append(chain, timecodeFilter(p.startTimecode(m, s.FPS), fps, h))
+		chain = append(chain, timecodeFilter(p.burntTimecode(m, s.FPS), fps, h))
 	}
 	return strings.Join(append(chain, "setsar=1", p.tagFrames(s, m)), ","), nil
 }

@@ -53,12 +53,20 @@ func frameTimecode(frames, base, drop int, sep string) string {
 	return fmt.Sprintf("%02d:%02d:%02d%s%02d", sec/3600%24, sec/60%60, sec%60, sep, frames%base)
 }
 
-// timecodeFilter draws the running timecode; counting starts at zero where the
-// input has none.
-func timecodeFilter(start string, fps float64, height int) string {
-	if start == "" {
-		start = "00:00:00:00"
+// burntTimecode is what the first frame that reaches the filters shows. Counting
+// starts at zero where the input has no timecode; where the cut comes after the
+// filters they see the input's own first frame.
+func (p *transcodeParams) burntTimecode(m InputMedia, fps float64) string {
+	if m.Timecode == "" {
+		m.Timecode = "00:00:00:00"
 	}
+	if m.unindexed() {
+		return m.Timecode
+	}
+	return p.startTimecode(m, fps)
+}
+
+func timecodeFilter(start string, fps float64, height int) string {
 	return fmt.Sprintf("drawtext=timecode='%s':rate=%s:fontsize=%d:fontcolor=white:box=1:boxcolor=black@0.6:boxborderw=%d:x=(w-tw)/2:y=h-th*2",
 		strings.NewReplacer(":", `\:`, ";", `\;`).Replace(start), plain(math.Round(fps*1000)/1000), max(8, height/18), max(2, height/120))
 }

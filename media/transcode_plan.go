@@ -3,6 +3,7 @@ package media
 import (
 	"errors"
 	"math"
+	"slices"
 	"strconv"
 )
 
@@ -24,8 +25,7 @@ func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 		plan.Warnings = append(plan.Warnings, "encoded in software: this Mac has no hardware encoder for "+p.VideoCodec)
 	}
 	plan.Args = []string{"-nostdin", "-hide_banner", "-loglevel", "warning", "-progress", "pipe:1", "-stats_period", "0.5", "-y"}
-	plan.Args = append(plan.Args, p.window()...)
-	plan.Args = append(plan.Args, guarded(in[0].Path, in[0].Demuxer)...)
+	plan.Args = append(plan.Args, p.cutInput(in[0])...)
 	video, err := p.videoArgs(k, *m, env)
 	if err != nil {
 		return Plan{}, err
@@ -44,6 +44,20 @@ func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 // size is no whole number of packets (188 bytes; 192 in m2ts, 204 with parity).
 func (m *InputMedia) cutShort() bool {
 	return m.Demuxer() == "mpegts" && m.Bytes%188 != 0 && m.Bytes%192 != 0 && m.Bytes%204 != 0
+}
+
+// cutInput seeks before it opens an indexed input. One without an index would be
+// entered in the middle of a packet or between key frames, with decode errors;
+// there the cut is an option of the output, and everything before it is decoded.
+func (p *transcodeParams) cutInput(in Input) []string {
+	if in.Media.unindexed() {
+		return append(guarded(in.Path, in.Demuxer), p.window()...)
+	}
+	return append(p.window(), guarded(in.Path, in.Demuxer)...)
+}
+
+func (m *InputMedia) unindexed() bool {
+	return slices.Contains([]string{"mpegts", "mpeg", "mpegvideo", "h264", "hevc", "m4v", "vc1", "obu"}, m.Demuxer())
 }
 
 func (p *transcodeParams) window() (args []string) {

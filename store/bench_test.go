@@ -29,7 +29,7 @@ type studio struct {
 	macs []store.Session
 }
 
-func openStudio(b *testing.B, dir string) *studio {
+func openStudio(b testing.TB, dir string) *studio {
 	b.Helper()
 	start := time.Now()
 	o := storetest.Options(dir, nil)
@@ -122,7 +122,7 @@ func BenchmarkCycle(b *testing.B) {
 
 // fill makes a database with n finished jobs behind it. The rows are written
 // past the triggers, which are made anew afterwards.
-func fill(b *testing.B, dir string, n int) {
+func fill(b testing.TB, dir string, n int) {
 	b.Helper()
 	s := openStudio(b, dir)
 	if err := s.cycle(s.macs[0]); err != nil {
@@ -143,7 +143,7 @@ func fill(b *testing.B, dir string, n int) {
 }
 
 // fillQueries multiply the one finished job in every table it has rows in.
-func fillQueries(b *testing.B, db *sql.DB, n int) []string {
+func fillQueries(b testing.TB, db *sql.DB, n int) []string {
 	b.Helper()
 	var queries []string
 	for _, trigger := range column(b, db, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
@@ -172,7 +172,7 @@ func fillQueries(b *testing.B, db *sql.DB, n int) []string {
 	return append(queries, store.Triggers(), "PRAGMA wal_checkpoint(TRUNCATE)", "ANALYZE")
 }
 
-func column(b *testing.B, db *sql.DB, query string) []string {
+func column(b testing.TB, db *sql.DB, query string) []string {
 	b.Helper()
 	rows, err := db.Query(query)
 	if err != nil {

@@ -51,14 +51,12 @@ func (db *DB) Cancel(ctx context.Context, jobID string) (CancelOutcome, error) {
 // jobRun loads a job with its live attempt, or with none.
 func (t *tx) jobRun(jobID string) (run, error) {
 	r, err := t.oneRun(`SELECT `+runColumns+` FROM jobs j JOIN job_attempts a ON a.job_id = j.id
-		AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing') WHERE j.id = ?`, []any{jobID})
+		AND `+live+` WHERE j.id = ?`, []any{jobID})
 	if !errors.Is(err, sql.ErrNoRows) {
 		return r, err
 	}
-	err = t.one(`SELECT j.id, j.status, j.max_attempts, j.account_id, j.webhook_url, j.webhook_events, j.output_name, j.labels, j.service,
-			EXISTS (SELECT 1 FROM holds h WHERE h.job_id = j.id)
-		FROM jobs j WHERE j.id = ?`, []any{jobID},
-		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &r.accountID, &r.webhookURL, &r.webhooks, &r.outputName, &r.labels, &r.service, &r.hasHold)
+	err = t.one(`SELECT id, status, max_attempts, account_id FROM jobs WHERE id = ?`, []any{jobID},
+		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &r.accountID)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, notFound("job")
 	}

@@ -32,8 +32,8 @@ func (w *writer) lookAtClocks() error {
 // shiftLeases moves live leases with the clock; those of cancelling jobs are
 // never extended.
 func (t *tx) shiftLeases(by time.Duration) error {
-	return t.exec(`UPDATE job_attempts SET lease_expires_at = lease_expires_at + ?1
-		WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing') AND status <> 'committing'
+	return t.exec(`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = lease_expires_at + ?1
+		WHERE `+live+` AND a.status <> 'committing'
 		AND (?1 < 0 OR job_id IN (SELECT id FROM jobs WHERE status = 'active'))`, by.Milliseconds())
 }
 
@@ -54,9 +54,9 @@ func (db *DB) recover(ctx context.Context) error {
 		return err
 	}
 	return db.w.do(ctx, func(t *tx) error {
-		err := t.exec(`UPDATE job_attempts SET lease_expires_at = CASE (SELECT status FROM jobs WHERE id = job_id)
+		err := t.exec(`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = CASE (SELECT status FROM jobs WHERE id = job_id)
 				WHEN 'active' THEN ?1 ELSE min(lease_expires_at, ?1) END
-			WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing') AND status <> 'committing' AND lease_expires_at > ?2`, ms(t.now.Add(t.o.LeaseTTL)), before)
+			WHERE `+live+` AND a.status <> 'committing' AND lease_expires_at > ?2`, ms(t.now.Add(t.o.LeaseTTL)), before)
 		if err != nil {
 			return err
 		}

@@ -44,6 +44,8 @@ func (db *DB) Commit(ctx context.Context, c fence.Claim, result fence.Result, wa
 	return out, err
 }
 
+// accept closes the grant by itself: it is open only while the attempt has not
+// passed F6 (F16).
 func (t *tx) accept(r run, result fence.Result, warnings []string) error {
 	var noted any
 	if len(warnings) > 0 {
@@ -57,9 +59,6 @@ func (t *tx) accept(r run, result fence.Result, warnings []string) error {
 		return err
 	}
 	if err := t.change("accept", `UPDATE jobs SET status = 'verifying' WHERE id = ? AND status = 'active'`, r.job.ID); err != nil {
-		return err
-	}
-	if err := t.closeGrant(r.attempt.ID); err != nil { // F16
 		return err
 	}
 	return t.event("job.verifying", r.ref(), "{}")
@@ -83,8 +82,8 @@ type Verification struct {
 func (db *DB) Verifying(ctx context.Context) ([]string, error) {
 	var out []string
 	err := db.read(ctx, func(q querier) error {
-		return q.each(`SELECT a.id FROM jobs j JOIN job_attempts a ON a.job_id = j.id AND a.status = 'committing'
-			WHERE j.status IN ('verifying', 'cancelling') ORDER BY a.id`, nil, func(rows *sql.Rows) error {
+		return q.each(`SELECT a.id FROM job_attempts a INDEXED BY job_attempts_one_live
+			WHERE `+live+` AND a.status = 'committing' ORDER BY a.id`, nil, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			out = append(out, id)

@@ -26,10 +26,10 @@ type Device struct {
 const deviceColumns = `d.id, d.name,
 	CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END,
 	coalesce(d.slots_override, d.agent_slots), d.services, d.facts, d.tags, d.last_seen_at,
-	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.status = 'succeeded'),
-	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.status IN ('failed', 'lost')),
-	(SELECT coalesce(group_concat(a.job_id), '') FROM job_attempts a WHERE a.device_id = d.id
-		AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing'))`
+	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status = 'succeeded'),
+	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status IN ('failed', 'lost')),
+	(SELECT coalesce(group_concat(a.job_id), '') FROM job_attempts a INDEXED BY job_attempts_one_live WHERE a.device_id = d.id
+		AND ` + live + `)`
 
 func scanDevice(rows *sql.Rows) (Device, error) {
 	var d Device

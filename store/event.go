@@ -1,6 +1,11 @@
 package store
 
-import "encoding/json"
+import (
+	"database/sql"
+	"encoding/json"
+
+	"rendermac/fence"
+)
 
 // ref is what an event is about.
 type ref struct{ account, job, attempt, device string }
@@ -20,11 +25,26 @@ func failureData(code, message string) string {
 	return asJSON(map[string]string{"failure_code": code, "failure_message": message})
 }
 
+// webhook is what a job says of who wants to be told.
+type webhook struct {
+	url                        sql.NullString
+	events, outputName, labels string
+}
+
+const webhookColumns = `webhook_url, webhook_events, output_name, labels`
+
+func (w *webhook) columns() []any { return []any{&w.url, &w.events, &w.outputName, &w.labels} }
+
 // enqueueWebhook writes the outbox row in the transaction that makes it true.
 // The body follows Standard Webhooks; who delivers it signs it.
-func (t *tx) enqueueWebhook(r run, kind, status, code string) error {
-	if !r.webhookURL.Valid || !wants(r.webhooks, kind) {
+func (t *tx) enqueueWebhook(w webhook, r run, happened, code string) error {
+	kind := "job." + happened
+	if !w.url.Valid || !wants(w.events, kind) {
 		return nil
+	}
+	status := happened
+	if happened == "started" {
+		status = string(fence.JobActive)
 	}
 	id, err := t.id("whd")
 	if err != nil {
@@ -34,12 +54,12 @@ func (t *tx) enqueueWebhook(r run, kind, status, code string) error {
 		"type": kind, "timestamp": t.now,
 		"data": map[string]any{
 			"job_id": r.job.ID, "account_id": r.accountID, "status": status,
-			"failure_code": orNull(code), "labels": json.RawMessage(r.labels), "output_name": r.outputName,
+			"failure_code": orNull(code), "labels": json.RawMessage(w.labels), "output_name": w.outputName,
 		},
 	})
 	return t.exec(`INSERT INTO webhook_deliveries (id, account_id, job_id, url, type, body, state, next_try_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
-		id, r.accountID, r.job.ID, r.webhookURL.String, kind, body, ms(t.now), ms(t.now))
+		id, r.accountID, r.job.ID, w.url.String, kind, body, ms(t.now), ms(t.now))
 }
 
 func wants(events, kind string) bool {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strings"
 	"time"
 
@@ -112,6 +113,9 @@ func (db *DB) JobByID(ctx context.Context, id string) (Job, error) {
 	return j, err
 }
 
+// liveJobs lets a list of live jobs use their small index.
+const liveJobs = `(j.status = 'queued' OR j.status = 'active' OR j.status = 'verifying' OR j.status = 'cancelling')`
+
 // Jobs lists jobs without their attempts, newest first.
 func (db *DB) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 	where, args := []string{"1 = 1"}, []any{}
@@ -131,6 +135,9 @@ func (db *DB) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
 		values := make([]any, len(f.Statuses))
 		for i, s := range f.Statuses {
 			values[i] = s
+		}
+		if !slices.ContainsFunc(f.Statuses, func(s string) bool { return fence.JobStatus(s).Terminal() }) {
+			add(liveJobs)
 		}
 		add("j.status IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
 	}

@@ -73,18 +73,15 @@ func (t *tx) lease(s Session, partBytes int64) (LeaseOutcome, error) {
 // long the queue is.
 func (q querier) classes() ([]string, error) {
 	var out []string
-	err := q.each(`WITH RECURSIVE class (needs) AS (
-			SELECT min(needs) FROM jobs WHERE status = 'queued' AND waiting_on IS NULL
-			UNION ALL
-			SELECT (SELECT min(needs) FROM jobs WHERE status = 'queued' AND waiting_on IS NULL AND needs > class.needs)
-			FROM class WHERE class.needs IS NOT NULL)
-		SELECT needs FROM class WHERE needs IS NOT NULL`, nil, func(rows *sql.Rows) error {
-		var needs string
-		err := rows.Scan(&needs)
-		out = append(out, needs)
-		return err
-	})
-	return out, err
+	for last := ""; ; {
+		var next sql.NullString
+		err := q.one(`SELECT min(needs) FROM jobs INDEXED BY jobs_queue WHERE status = 'queued' AND waiting_on IS NULL AND needs > ?`, []any{last}, &next)
+		if err != nil || !next.Valid {
+			return out, err
+		}
+		last = next.String
+		out = append(out, last)
+	}
 }
 
 // puller is the device that asks for work.
@@ -122,10 +119,20 @@ func offersOf(services, tags, facts string) fence.Offers {
 	return o
 }
 
+// candidate is a queued job, with all that its offer will say.
 type candidate struct {
-	id       string
-	priority int
-	attempts int
+	id, accountID             string
+	priority, attempts        int
+	service, ext, contentType string
+	params                    []byte
+	webhook
+}
+
+const candidateColumns = `id, account_id, priority, attempts, service, output_ext, content_type, resolved, ` + webhookColumns
+
+func scanCandidate(rows *sql.Rows) (c candidate, err error) {
+	err = rows.Scan(append([]any{&c.id, &c.accountID, &c.priority, &c.attempts, &c.service, &c.ext, &c.contentType, &c.params}, c.columns()...)...)
+	return c, err
 }
 
 // best is the job of highest priority, then the oldest, over all classes that
@@ -160,17 +167,15 @@ func (t *tx) best(d puller, classes []string) (*candidate, time.Time, error) {
 func (t *tx) firstOf(d puller, class string, needs fence.Needs) (*candidate, time.Time, error) {
 	var ahead []candidate
 	var retryAt time.Time
-	const page = 32
 	after := candidate{priority: 101}
-	for {
+	for page := 1; ; page = 32 { // the first one will nearly always do
 		ahead = ahead[:0]
-		err := t.each(`SELECT id, priority, attempts FROM jobs
+		err := t.each(`SELECT `+candidateColumns+` FROM jobs INDEXED BY jobs_queue
 			WHERE status = 'queued' AND waiting_on IS NULL AND needs = ?1 AND (priority < ?2 OR priority = ?2 AND id > ?3)
 			AND (admission_deadline IS NULL OR admission_deadline > ?4)
 			ORDER BY priority DESC, id LIMIT ?5`,
 			[]any{class, after.priority, after.id, ms(t.now), page}, func(rows *sql.Rows) error {
-				var c candidate
-				err := rows.Scan(&c.id, &c.priority, &c.attempts)
+				c, err := scanCandidate(rows)
 				ahead = append(ahead, c)
 				return err
 			})
@@ -237,19 +242,14 @@ func (t *tx) makeAttempt(d puller, c candidate, partBytes int64) (*Offer, error)
 	if o.AttemptID, err = t.id("att"); err != nil {
 		return nil, err
 	}
-	r := run{job: fence.Job{ID: c.id}, attempt: fence.Attempt{ID: o.AttemptID, DeviceID: d.ID}}
-	var ext string
-	var params []byte
-	err = t.one(`UPDATE jobs SET status = 'active', attempts = attempts + 1, started_at = coalesce(started_at, ?)
-		WHERE id = ? AND status = 'queued' AND attempts = ?
-		RETURNING account_id, service, resolved, output_ext, content_type, webhook_url, webhook_events, output_name, labels`,
-		[]any{ms(t.now), c.id, c.attempts},
-		&r.accountID, &o.Service, &params, &ext, &o.ContentType, &r.webhookURL, &r.webhooks, &r.outputName, &r.labels)
+	r := run{job: fence.Job{ID: c.id}, attempt: fence.Attempt{ID: o.AttemptID, DeviceID: d.ID}, accountID: c.accountID}
+	err = t.change("lease", `UPDATE jobs SET status = 'active', attempts = attempts + 1, started_at = coalesce(started_at, ?)
+		WHERE id = ? AND status = 'queued' AND attempts = ?`, ms(t.now), c.id, c.attempts)
 	if err != nil {
 		return nil, err
 	}
-	o.CommitToken, o.Params = token.Plaintext, params
-	o.OutputKey = "outputs/" + c.id + "/" + o.AttemptID + "." + ext
+	o.CommitToken, o.Params, o.Service, o.ContentType = token.Plaintext, c.params, c.service, c.contentType
+	o.OutputKey = "outputs/" + c.id + "/" + o.AttemptID + "." + c.ext
 	err = t.exec(`INSERT INTO job_attempts (id, job_id, attempt_number, status, device_id, lease_epoch, commit_token_hash, lease_expires_at, output_key, leased_at)
 		VALUES (?, ?, ?, 'leased', ?, 1, ?, ?, ?, ?)`,
 		o.AttemptID, c.id, o.AttemptNumber, d.ID, token.Hash, ms(o.ExpiresAt), o.OutputKey, ms(t.now))
@@ -264,7 +264,7 @@ func (t *tx) makeAttempt(d puller, c candidate, partBytes int64) (*Offer, error)
 		return nil, err
 	}
 	if o.AttemptNumber == 1 {
-		if err := t.enqueueWebhook(r, "job.started", "active", ""); err != nil {
+		if err := t.enqueueWebhook(c.webhook, r, "started", ""); err != nil {
 			return nil, err
 		}
 	}

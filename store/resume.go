@@ -153,8 +153,8 @@ func (t *tx) sayHowTheRestStand(h Hello, out *HelloOutcome) error {
 // endSession ends the device's live attempts that have not passed F6 and are
 // not in keep: as lost, unless the job was cancelling (F14, F18).
 func (t *tx) endSession(deviceID string, keep map[string]bool, why string) ([]Ended, error) {
-	live, err := t.runs(`SELECT `+runColumns+` FROM job_attempts a JOIN jobs j ON j.id = a.job_id
-		WHERE a.device_id = ? AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing')
+	live, err := t.runs(`SELECT `+runColumns+` FROM job_attempts a INDEXED BY job_attempts_one_live JOIN jobs j ON j.id = a.job_id
+		WHERE a.device_id = ? AND `+live+`
 		AND a.status <> 'committing' ORDER BY a.id`, deviceID)
 	if err != nil {
 		return nil, err

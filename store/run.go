@@ -3,7 +3,6 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"time"
 
 	"rendermac/fence"
 )
@@ -18,32 +17,27 @@ type run struct {
 	job     fence.Job
 	attempt fence.Attempt
 
-	accountID  string
-	outputKey  string
-	started    time.Time // when verification began
-	webhookURL sql.NullString
-	webhooks   string
-	outputName string
-	labels     string
-	service    string
-	hasHold    bool
+	accountID string
+	outputKey string
 }
 
+// live is F2's index: an attempt a that has not ended.
+const live = `(a.status = 'leased' OR a.status = 'downloading' OR a.status = 'running' OR a.status = 'uploading' OR a.status = 'committing')`
+
 const runColumns = `
-	j.id, j.status, j.max_attempts, j.admission_deadline, j.account_id, j.webhook_url, j.webhook_events, j.output_name, j.labels, j.service,
+	j.id, j.status, j.max_attempts, j.admission_deadline, j.account_id,
 	a.id, a.device_id, a.attempt_number, a.status, a.lease_epoch, a.commit_token_hash, a.prev_epoch, a.prev_hash,
-	a.lease_expires_at, a.claimed_bytes, a.claimed_sha256, a.output_key, a.verify_started_at,
-	EXISTS (SELECT 1 FROM holds h WHERE h.job_id = j.id)`
+	a.lease_expires_at, a.claimed_bytes, a.claimed_sha256, a.output_key`
 
 func scanRun(rows *sql.Rows, extra ...any) (run, error) {
 	var r run
-	var deadline, prevEpoch, claimed, started sql.NullInt64
+	var deadline, prevEpoch, claimed sql.NullInt64
 	var prevHash, sha sql.NullString
 	var expires int64
 	dest := append([]any{
-		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &deadline, &r.accountID, &r.webhookURL, &r.webhooks, &r.outputName, &r.labels, &r.service,
+		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &deadline, &r.accountID,
 		&r.attempt.ID, &r.attempt.DeviceID, &r.attempt.Number, &r.attempt.Status, &r.attempt.Epoch, &r.attempt.TokenHash, &prevEpoch, &prevHash,
-		&expires, &claimed, &sha, &r.outputKey, &started, &r.hasHold,
+		&expires, &claimed, &sha, &r.outputKey,
 	}, extra...)
 	if err := rows.Scan(dest...); err != nil {
 		return run{}, err
@@ -53,7 +47,6 @@ func scanRun(rows *sql.Rows, extra ...any) (run, error) {
 	r.attempt.PrevEpoch, r.attempt.PrevHash = prevEpoch.Int64, prevHash.String
 	r.attempt.ExpiresAt = fromMS(expires)
 	r.attempt.ClaimedBytes, r.attempt.ClaimedSHA256 = claimed.Int64, sha.String
-	r.started = timeOrZero(started)
 	return r, nil
 }
 
@@ -118,19 +111,10 @@ func (t *tx) end(r run, attempt fence.AttemptStatus, job fence.JobStatus, code, 
 	if err != nil {
 		return e, err
 	}
-	if r.attempt.Status != fence.AttemptCommitting { // F6 has closed the grant of a committing one
-		if err := t.closeGrant(r.attempt.ID); err != nil {
-			return e, err
-		}
-	}
 	if job == fence.JobQueued {
 		return e, t.requeue(r, code, message)
 	}
 	return e, t.settle(r, job, code, message)
-}
-
-func (t *tx) closeGrant(attemptID string) error {
-	return t.exec(`UPDATE artifact_grants SET closed_at = ? WHERE attempt_id = ? AND closed_at IS NULL`, ms(t.now), attemptID)
 }
 
 func (t *tx) requeue(r run, code, message string) error {
@@ -145,12 +129,19 @@ func (t *tx) settle(r run, job fence.JobStatus, code, message string) error {
 	if job == fence.JobSucceeded {
 		code, message = "", ""
 	}
-	err := t.change("settle job", `UPDATE jobs SET status = ?, failure_code = ?, failure_message = ?, finished_at = ?
+	var w webhook
+	var held bool
+	err := t.one(`SELECT `+webhookColumns+`, EXISTS (SELECT 1 FROM holds h WHERE h.job_id = jobs.id) FROM jobs WHERE id = ?`,
+		[]any{r.job.ID}, append(w.columns(), &held)...)
+	if err != nil {
+		return err
+	}
+	err = t.change("settle job", `UPDATE jobs SET status = ?, failure_code = ?, failure_message = ?, finished_at = ?
 		WHERE id = ? AND status = ?`, job, orNull(code), orNull(message), ms(t.now), r.job.ID, r.job.Status)
 	if err != nil {
 		return err
 	}
-	if r.hasHold {
+	if held {
 		if err := t.settleHold(r.job.ID, job == fence.JobSucceeded); err != nil {
 			return err
 		}
@@ -158,7 +149,7 @@ func (t *tx) settle(r run, job fence.JobStatus, code, message string) error {
 	if err := t.event("job."+string(job), r.ref(), failureData(code, message)); err != nil {
 		return err
 	}
-	if err := t.enqueueWebhook(r, "job."+string(job), string(job), code); err != nil {
+	if err := t.enqueueWebhook(w, r, string(job), code); err != nil {
 		return err
 	}
 	return t.settleDependents(r.job.ID, job)

@@ -88,12 +88,24 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 }
 
 // Optimize lets SQLite look at what its planner should know: at open, and daily.
+// Samples of values are thrown away: with them SQLite looks at each bound value,
+// and prepares every statement anew for every execution.
 func (db *DB) Optimize(ctx context.Context) error {
 	return db.w.do(ctx, func(t *tx) error {
-		if err := t.exec("PRAGMA analysis_limit=400"); err != nil {
+		for _, query := range []string{"PRAGMA analysis_limit=400", "PRAGMA optimize=0x10002"} {
+			if err := t.exec(query); err != nil {
+				return err
+			}
+		}
+		var sampled bool
+		err := t.one(`SELECT EXISTS (SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat4')`, nil, &sampled)
+		if err != nil || !sampled {
 			return err
 		}
-		return t.exec("PRAGMA optimize=0x10002")
+		if err := t.exec("DELETE FROM sqlite_stat4"); err != nil {
+			return err
+		}
+		return t.exec("ANALYZE sqlite_schema")
 	})
 }
 
@@ -142,6 +154,7 @@ func (c *conn) close() error { return errors.Join(c.Conn.Close(), c.db.Close()) 
 func openWriter(ctx context.Context, path string) (*conn, error) {
 	pragmas := "_pragma=busy_timeout(5000)&_pragma=journal_mode(wal)&_pragma=synchronous(full)" +
 		"&_pragma=temp_store(memory)" + // savepoints keep their pages in memory, not in a temp file
+		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)" + // 16 MiB each
 		"&_pragma=fullfsync(1)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)" +
 		"&_pragma=journal_size_limit(67108864)"
 	db, err := sql.Open("sqlite", dsn(path, pragmas))

@@ -41,8 +41,8 @@ func (db *DB) Sweep(ctx context.Context) (SweepOutcome, error) {
 }
 
 func (t *tx) sweepLeases() ([]Ended, error) {
-	expired, err := t.runs(`SELECT `+runColumns+` FROM job_attempts a JOIN jobs j ON j.id = a.job_id
-		WHERE a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing')
+	expired, err := t.runs(`SELECT `+runColumns+` FROM job_attempts a INDEXED BY job_attempts_one_live JOIN jobs j ON j.id = a.job_id
+		WHERE `+live+`
 		AND a.status <> 'committing' AND a.lease_expires_at <= ?
 		ORDER BY a.lease_expires_at LIMIT ?`, ms(t.now), sweepBatch)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *tx) sweepDevices() ([]string, error) {
 func (t *tx) nextDeadline() (time.Time, error) {
 	var lease, admission, seen sql.NullInt64
 	err := t.one(`SELECT
-		(SELECT min(lease_expires_at) FROM job_attempts WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing') AND status <> 'committing'),
+		(SELECT min(lease_expires_at) FROM job_attempts a INDEXED BY job_attempts_one_live WHERE `+live+` AND a.status <> 'committing'),
 		(SELECT min(admission_deadline) FROM jobs WHERE status = 'queued' AND admission_deadline IS NOT NULL),
 		(SELECT min(last_seen_at) + ? FROM devices WHERE online = 1)`, []any{t.o.DeviceTTL.Milliseconds()}, &lease, &admission, &seen)
 	var next time.Time

@@ -46,7 +46,7 @@ func (db *DB) Upload(ctx context.Context, c fence.Claim, result fence.Result, pa
 		if err := t.renew(r, step.Status, g.ExpiresAt, Report{Phase: fence.AttemptUploading}); err != nil {
 			return err
 		}
-		err = t.one(`UPDATE artifact_grants SET bytes = ?, sha256 = ? WHERE attempt_id = ? AND closed_at IS NULL RETURNING part_bytes`,
+		err = t.one(`UPDATE artifact_grants SET bytes = ?, sha256 = ? WHERE attempt_id = ? RETURNING part_bytes`,
 			[]any{result.Bytes, result.SHA256, r.attempt.ID}, &g.PartBytes)
 		if err != nil {
 			return err
@@ -131,7 +131,7 @@ func (q querier) parts(owner string, from, limit int) ([]Part, error) {
 func (db *DB) OpenGrant(ctx context.Context, owner, key string) (bool, error) {
 	var open bool
 	err := db.read(ctx, func(q querier) error {
-		return q.one(`SELECT EXISTS (SELECT 1 FROM artifact_grants WHERE attempt_id = ?1 AND object_key = ?2 AND closed_at IS NULL)
+		return q.one(`SELECT EXISTS (SELECT 1 FROM job_attempts a WHERE id = ?1 AND output_key = ?2 AND `+live+` AND status <> 'committing')
 			OR EXISTS (SELECT 1 FROM uploads WHERE id = ?1 AND object_key = ?2 AND status = 'open')`, []any{owner, key}, &open)
 	})
 	return open, err
@@ -144,7 +144,7 @@ func (db *DB) WantsWrite(ctx context.Context, key string) (bool, error) {
 	var wanted bool
 	err := db.read(ctx, func(q querier) error {
 		return q.one(`SELECT EXISTS (SELECT 1 FROM artifact_grants g JOIN job_attempts a ON a.id = g.attempt_id WHERE g.object_key = ?1
-				AND a.status IN ('leased', 'downloading', 'running', 'uploading', 'committing'))
+				AND `+live+`)
 			OR EXISTS (SELECT 1 FROM uploads WHERE object_key = ?1 AND status = 'open')`, []any{key}, &wanted)
 	})
 	return wanted, err

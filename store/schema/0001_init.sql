@@ -1,5 +1,7 @@
 -- Times are integer milliseconds since 1970 UTC, sizes bytes, booleans 0 or 1.
--- The rules cited are those of docs/fencing (F1–F18).
+-- The rules cited are those of docs/fencing.md (F1–F18). Where rows change often,
+-- OR stands for IN: SQLite builds a table in memory for each longer IN list it
+-- evaluates, here for every row that is written.
 
 CREATE TABLE settings (
   name  TEXT PRIMARY KEY,
@@ -86,7 +88,7 @@ CREATE TABLE upload_parts (
 CREATE TABLE jobs (
   id                 TEXT PRIMARY KEY,
   account_id         TEXT NOT NULL REFERENCES accounts (id),
-  status             TEXT NOT NULL CHECK (status IN ('queued', 'active', 'verifying', 'cancelling', 'succeeded', 'failed', 'cancelled')),
+  status             TEXT NOT NULL, -- moved by the table in triggers.sql only
   service            TEXT NOT NULL,
   params             TEXT NOT NULL, -- as the buyer sent them
   resolved           TEXT NOT NULL, -- with preset and defaults, as they were promised
@@ -113,7 +115,8 @@ CREATE TABLE jobs (
 CREATE INDEX jobs_queue ON jobs (needs, priority DESC, id) WHERE status = 'queued' AND waiting_on IS NULL;
 CREATE INDEX jobs_admission ON jobs (admission_deadline) WHERE status = 'queued' AND admission_deadline IS NOT NULL;
 CREATE INDEX jobs_waiting ON jobs (waiting_on) WHERE waiting_on IS NOT NULL AND status = 'queued';
-CREATE INDEX jobs_live ON jobs (status, id) WHERE status IN ('queued', 'active', 'verifying', 'cancelling');
+CREATE INDEX jobs_live ON jobs (status, id)
+  WHERE status = 'queued' OR status = 'active' OR status = 'verifying' OR status = 'cancelling';
 CREATE INDEX jobs_account ON jobs (account_id, id);
 
 CREATE TABLE job_inputs (
@@ -131,7 +134,7 @@ CREATE TABLE job_attempts (
   id                TEXT PRIMARY KEY,
   job_id            TEXT NOT NULL REFERENCES jobs (id),
   attempt_number    INTEGER NOT NULL CHECK (attempt_number > 0),
-  status            TEXT NOT NULL CHECK (status IN ('leased', 'downloading', 'running', 'uploading', 'committing', 'succeeded', 'failed', 'lost', 'cancelled')),
+  status            TEXT NOT NULL,  -- moved by the table in triggers.sql only
   device_id         TEXT NOT NULL REFERENCES devices (id),
   lease_epoch       INTEGER NOT NULL CHECK (lease_epoch > 0),
   commit_token_hash TEXT NOT NULL CHECK (length(commit_token_hash) = 64),
@@ -157,19 +160,18 @@ CREATE TABLE job_attempts (
   UNIQUE (job_id, attempt_number)
 ) STRICT;
 CREATE UNIQUE INDEX job_attempts_one_live ON job_attempts (job_id)
-  WHERE status IN ('leased', 'downloading', 'running', 'uploading', 'committing'); -- F2
+  WHERE status = 'leased' OR status = 'downloading' OR status = 'running' OR status = 'uploading' OR status = 'committing'; -- F2
 -- Leases have no index of their own, which every heartbeat would rewrite: the
 -- sweeper walks the few live attempts of job_attempts_one_live.
-CREATE INDEX job_attempts_device ON job_attempts (device_id, status);
+CREATE INDEX job_attempts_ended ON job_attempts (device_id, status) WHERE ended_at IS NOT NULL;
 
 CREATE TABLE artifact_grants (
   attempt_id TEXT PRIMARY KEY REFERENCES job_attempts (id),
   object_key TEXT NOT NULL UNIQUE,
   part_bytes INTEGER NOT NULL,
   bytes      INTEGER,
-  sha256     TEXT,
-  closed_at  INTEGER                -- F16
-) STRICT, WITHOUT ROWID;
+  sha256     TEXT
+) STRICT, WITHOUT ROWID;            -- open while its attempt is live and has not passed F6 (F16)
 
 CREATE TABLE attempt_logs (
   attempt_id TEXT PRIMARY KEY REFERENCES job_attempts (id),
@@ -210,7 +212,7 @@ CREATE TABLE journals (
 CREATE INDEX journals_account ON journals (account_id, id);
 
 CREATE TABLE events (
-  id         INTEGER PRIMARY KEY AUTOINCREMENT,
+  id         INTEGER PRIMARY KEY,     -- never given twice: the newest row is never deleted
   at         INTEGER NOT NULL,
   type       TEXT NOT NULL,
   account_id TEXT,
@@ -228,7 +230,7 @@ CREATE TABLE webhook_deliveries (
   url          TEXT NOT NULL,
   type         TEXT NOT NULL,
   body         TEXT NOT NULL,
-  state        TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'failed')),
+  state        TEXT NOT NULL CHECK (state = 'pending' OR state = 'delivered' OR state = 'failed'),
   tries        INTEGER NOT NULL DEFAULT 0,
   next_try_at  INTEGER,
   last_status  INTEGER,
