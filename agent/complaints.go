@@ -4,15 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-)
 
-// damage is how ffmpeg speaks of an input that it cannot decode as a whole. It
-// may still exit with 0.
-var damage = regexp.MustCompile(`(?i)` + strings.Join([]string{
-	`error (while )?decoding`, `decode_slice_header error`, `error splitting the input`, `error submitting packet`,
-	`concealing \d+`, `corrupt`, `invalid data found`, `invalid nal`, `missing picture in access unit`, `no frame!`,
-	`partial file`, `ended prematurely`, `truncat`, `input buffer exhausted`, `packet mismatch`, `\bread error`,
-}, "|"))
+	"rendermac/media"
+)
 
 var noRoom = regexp.MustCompile(`No space left on device|Disk quota exceeded`)
 
@@ -40,7 +34,7 @@ func (c *complaints) line(text string) {
 	switch {
 	case noRoom.MatchString(text):
 		c.diskFull = true
-	case damage.MatchString(text):
+	case media.DamageOf(text):
 		if c.damage++; c.damage == 1 {
 			c.first = text
 		}
