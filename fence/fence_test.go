@@ -166,21 +166,24 @@ func TestF15_ClockJump(t *testing.T) {
 }
 
 func TestF16_PartsMustAddUp(t *testing.T) {
+	part := func(number int, bytes int64) Part { return Part{number, bytes, HashToken("x")} }
 	for _, c := range []struct {
-		bytes, part int64
-		sizes       []int64
-		ok          bool
+		bytes, partBytes int64
+		parts            []Part
+		ok               bool
 	}{
-		{0, 4, []int64{0}, true},
+		{0, 4, []Part{part(1, 0)}, true},
 		{0, 4, nil, false},
-		{4, 4, []int64{4}, true},
-		{9, 4, []int64{4, 4, 1}, true},
-		{9, 4, []int64{4, 1, 4}, false},
-		{9, 4, []int64{4, 4}, false},
-		{-1, 4, []int64{0}, false},
+		{4, 4, []Part{part(1, 4)}, true},
+		{4, 4, []Part{{1, 4, "no digest"}}, false},
+		{9, 4, []Part{part(1, 4), part(2, 4), part(3, 1)}, true},
+		{9, 4, []Part{part(1, 4), part(2, 1), part(3, 4)}, false},
+		{9, 4, []Part{part(1, 4), part(3, 4), part(2, 1)}, false},
+		{9, 4, []Part{part(1, 4), part(2, 4)}, false},
+		{-1, 4, []Part{part(1, 0)}, false},
 	} {
-		if err := CheckParts(c.bytes, c.part, c.sizes); (err == nil) != c.ok {
-			t.Errorf("%d bytes in %v: %v", c.bytes, c.sizes, err)
+		if err := CheckParts(c.bytes, c.partBytes, c.parts); (err == nil) != c.ok {
+			t.Errorf("%d bytes in %v: %v", c.bytes, c.parts, err)
 		}
 	}
 }

@@ -1,19 +1,39 @@
 package fence
 
-import "fmt"
+import (
+	"fmt"
+	"regexp"
+)
 
-// CheckParts says whether parts of these sizes, numbered from 1 in order, are a
-// file of so many bytes: each part_bytes long but for the last; an empty file
-// is one empty part (F16).
-func CheckParts(bytes, partBytes int64, sizes []int64) error {
+// Part is one part of an upload as its sender has measured it. An empty SHA256
+// binds the part to its length only.
+type Part struct {
+	Number int
+	Bytes  int64
+	SHA256 string
+}
+
+var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+// CheckParts says whether parts, numbered from 1 in order, are a file of so
+// many bytes: each part_bytes long but for the last; an empty file is one empty
+// part; each bears the SHA-256 that its URL is bound to (F16).
+func CheckParts(bytes, partBytes int64, parts []Part) error {
 	want := max(1, (bytes+partBytes-1)/partBytes)
-	if bytes < 0 || int64(len(sizes)) != want {
-		return &Error{Code: CodeInvalid, Rule: "F16", Message: fmt.Sprintf("%d bytes are %d parts of %d bytes, not %d: number them from 1", bytes, want, partBytes, len(sizes))}
+	if bytes < 0 || int64(len(parts)) != want {
+		return badParts("%d bytes are %d parts of %d bytes, not %d: number them from 1", bytes, want, partBytes, len(parts))
 	}
-	for i, size := range sizes {
-		if size != min(partBytes, bytes-int64(i)*partBytes) {
-			return &Error{Code: CodeInvalid, Rule: "F16", Message: fmt.Sprintf("part %d has a wrong number or length: every part but the last is %d bytes", i+1, partBytes)}
+	for i, p := range parts {
+		switch {
+		case p.Number != i+1 || p.Bytes != min(partBytes, bytes-int64(i)*partBytes):
+			return badParts("part %d has a wrong number or length: every part but the last is %d bytes", i+1, partBytes)
+		case !digest.MatchString(p.SHA256):
+			return badParts("part %d needs a sha256 in lower-case hex", i+1)
 		}
 	}
 	return nil
+}
+
+func badParts(format string, args ...any) error {
+	return &Error{Code: CodeInvalid, Rule: "F16", Message: fmt.Sprintf(format, args...)}
 }

@@ -21,16 +21,6 @@ func (r *run) entry() agentproto.ResumeEntry {
 	return agentproto.ResumeEntry{IDs: r.IDs, CommitToken: r.token}
 }
 
-// resume reconnects the run's Mac, which lists it, and takes the new identity.
-func (r *run) resume() {
-	r.Helper()
-	old := r.conn
-	r.connect(1, r.entry())
-	got := hear[agentproto.LeaseResumed](r.mac)
-	r.IDs, r.token = got.IDs, got.CommitToken
-	old.CloseNow()
-}
-
 func TestF14_ResumeBumpsEpochAndSecret(t *testing.T) {
 	h := mustStudio(t)
 	r := h.mustMac(1).mustRun()

@@ -65,15 +65,11 @@ func partsFault(n *store.NewUpload, parts []api.Part) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	sizes := make([]int64, len(parts))
-	for i, p := range parts {
+	for _, p := range parts {
 		n.Parts = append(n.Parts, store.Part(p))
-		if sizes[i] = p.Bytes; p.Number != i+1 {
-			sizes[i] = -1
-		}
 	}
 	var f *fence.Error
-	if errors.As(fence.CheckParts(n.Bytes, n.PartBytes, sizes), &f) {
+	if errors.As(fence.CheckParts(n.Bytes, n.PartBytes, n.Parts), &f) {
 		return f.Message
 	}
 	return ""

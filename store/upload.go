@@ -7,13 +7,8 @@ import (
 	"rendermac/fence"
 )
 
-// Part is one part of a file as its sender has measured it. An empty SHA256
-// binds the part to its length only.
-type Part struct {
-	Number int
-	Bytes  int64
-	SHA256 string
-}
+// Part is one part of a file as its sender has measured it.
+type Part = fence.Part
 
 // Grant is what an upload message opened: the parts that may be written, and
 // which of those held before must be dropped, since they are others now.
@@ -51,23 +46,13 @@ func (db *DB) Upload(ctx context.Context, c fence.Claim, result fence.Result, pa
 		if err != nil {
 			return err
 		}
-		if err := fence.CheckParts(result.Bytes, g.PartBytes, sizes(parts)); err != nil {
+		if err := fence.CheckParts(result.Bytes, g.PartBytes, parts); err != nil {
 			return err
 		}
 		g.Changed, err = t.replaceParts(r.attempt.ID, parts)
 		return err
 	})
 	return g, err
-}
-
-func sizes(parts []Part) []int64 {
-	out := make([]int64, len(parts))
-	for i, p := range parts {
-		if out[i] = p.Bytes; p.Number != i+1 {
-			out[i] = -1
-		}
-	}
-	return out
 }
 
 // replaceParts writes the declared parts of an owner and names those that were
