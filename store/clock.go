@@ -54,6 +54,7 @@ func (db *DB) recover(ctx context.Context) error {
 		return err
 	}
 	return db.w.do(ctx, func(t *tx) error {
+		t.idMS = uint64(before) + 1 // ids go on past every earlier one
 		err := t.exec(`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = CASE (SELECT status FROM jobs WHERE id = job_id)
 				WHEN 'active' THEN ?1 ELSE min(lease_expires_at, ?1) END
 			WHERE `+live+` AND a.status <> 'committing' AND lease_expires_at > ?2`, ms(t.now.Add(t.o.LeaseTTL)), before)
