@@ -2,10 +2,7 @@ package store
 
 import (
 	"context"
-	"crypto/sha256"
 	"database/sql"
-	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -18,49 +15,6 @@ import (
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
 )
-
-// querier runs queries, on the writer's connection or on a reader's.
-type querier struct {
-	run func(query string, args ...any) (*sql.Rows, error)
-}
-
-// one scans the first row; sql.ErrNoRows where there is none.
-func (q querier) one(query string, args []any, dest ...any) error {
-	rows, err := q.run(query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	if !rows.Next() {
-		return cmpErr(rows.Err(), sql.ErrNoRows)
-	}
-	if err := rows.Scan(dest...); err != nil {
-		return err
-	}
-	return rows.Close()
-}
-
-func cmpErr(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
-}
-
-// each calls scan for every row.
-func (q querier) each(query string, args []any, scan func(rows *sql.Rows) error) error {
-	rows, err := q.run(query, args...)
-	if err != nil {
-		return err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		if err := scan(rows); err != nil {
-			return err
-		}
-	}
-	return rows.Err()
-}
 
 // tx is the writer's transaction as a closure sees it.
 type tx struct {
@@ -198,44 +152,3 @@ func (t *tx) secret(n int) ([]byte, error) {
 }
 
 func (t *tx) token() (fence.Token, error) { return fence.NewToken(t.o.Rand) }
-
-// HashSecret is how keys, device tokens, codes and sessions are stored.
-func HashSecret(plaintext string) string {
-	sum := sha256.Sum256([]byte(plaintext))
-	return hex.EncodeToString(sum[:])
-}
-
-func ms(t time.Time) int64 { return t.UnixMilli() }
-
-func fromMS(v int64) time.Time { return time.UnixMilli(v).UTC() }
-
-// msOrNull is an optional instant as a column has it.
-func msOrNull(t time.Time) any {
-	if t.IsZero() {
-		return nil
-	}
-	return ms(t)
-}
-
-func timeOrZero(v sql.NullInt64) time.Time {
-	if !v.Valid {
-		return time.Time{}
-	}
-	return fromMS(v.Int64)
-}
-
-func timeOrNil(v sql.NullInt64) *time.Time {
-	if !v.Valid {
-		return nil
-	}
-	t := fromMS(v.Int64)
-	return &t
-}
-
-func asJSON(v any) string {
-	b, err := json.Marshal(v)
-	if err != nil { // rows hold strings, numbers and maps of them: no such value fails
-		panic(err)
-	}
-	return string(b)
-}
