@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -116,7 +117,8 @@ func Decode(frame []byte) (Message, error) {
 func plain(err error) string {
 	var ill *json.UnmarshalTypeError
 	if errors.As(err, &ill) {
-		return fmt.Sprintf("%s is not a %s", ill.Field, ill.Type)
+		field := ill.Field[strings.LastIndexByte(ill.Field, '.')+1:]
+		return fmt.Sprintf("%s may not be a JSON %s", field, ill.Value)
 	}
 	return "not valid JSON"
 }

@@ -101,9 +101,9 @@ func helloOf(device string, h *agentproto.Hello) store.Hello {
 // open makes the session and puts hello_ok and the answers to resume in its
 // queue, before anyone can send it an offer.
 func (s *Server) open(conn *websocket.Conn, base string, h store.HelloOutcome) *session {
-	ctx, end := context.WithCancel(context.Background())
+	ctx, cancel := context.WithCancel(context.Background())
 	ses := &session{
-		Session: h.Session, srv: s, conn: conn, base: base, ctx: ctx, end: end, log: s.o.Log.With("device", h.DeviceID),
+		Session: h.Session, srv: s, conn: conn, base: base, ctx: ctx, end: func() { cancel(); conn.CloseNow() }, log: s.o.Log.With("device", h.DeviceID),
 		acting: context.WithoutCancel(ctx), out: make(chan agentproto.Message, outQueue+len(h.Resumptions)),
 		slots: h.Slots, draining: h.Draining, unanswered: map[string]bool{}, held: map[string]bool{},
 	}

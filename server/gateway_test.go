@@ -3,8 +3,10 @@ package server
 import (
 	"context"
 	"net/http"
+	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"rendermac/agentproto"
 	"rendermac/fence"
@@ -47,13 +49,16 @@ func TestGateway_BadMessagesAreAnsweredAndTenInARowAreBorne(t *testing.T) {
 			t.Fatalf("%s was answered %+v", bad[i%len(bad)], got)
 		}
 	}
-	m.say(&agentproto.Hello{Protocol: 1}) // a second hello is bad, and parses: the count begins anew
-	if got := hear[agentproto.Error](m); got.Code != "bad_message" {
-		t.Fatalf("a second hello: %+v", got)
-	}
-	for range maxBad {
-		m.sayText("x")
-		hear[agentproto.Error](m)
+	m.say(&agentproto.Ready{SlotsFree: 0}) // a good one: the count begins anew
+	for i := range maxBad {
+		if i%2 == 0 {
+			m.say(&agentproto.Hello{Protocol: 1})
+		} else {
+			m.say(&agentproto.CommitOK{})
+		}
+		if got := hear[agentproto.Error](m); got.Code != "bad_message" {
+			t.Fatalf("out of place: %+v", got)
+		}
 	}
 	m.sayText("x")
 	m.closed(agentproto.ClosePolicy)
@@ -147,4 +152,30 @@ func TestGateway_ATokenIsInNoLogLine(t *testing.T) {
 			t.Fatalf("a secret stands in the log:\n%s", h.log.String())
 		}
 	}
+}
+
+func TestGateway_ASilentSocketIsEnded(t *testing.T) {
+	h := mustStudio(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
+	m := h.mustMac(1) // reads no more, and so answers no ping
+	ended := make(chan struct{})
+	go func() {
+		for h.srv.hub.of(m.id) != nil {
+			runtime.Gosched()
+		}
+		close(ended)
+	}()
+	select {
+	case <-ended:
+	case <-time.After(2 * pongTimeout):
+		t.Fatal("a socket that answers no ping lives on")
+	}
+}
+
+func TestGateway_AFloodOfLinesHoldsNobodyUp(t *testing.T) {
+	h := mustStudio(t)
+	r := h.mustMac(1).mustRun()
+	m := &agentproto.Log{IDs: r.IDs, Lines: make([]string, 300_000)}
+	r.say(m)
+	r.say(r.progress("running"))
+	hear[agentproto.ProgressOK](r.mac)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"rendermac/agentproto"
@@ -11,9 +12,12 @@ import (
 
 // inbox reads an agent's frames and counts the bad ones in a row.
 type inbox struct {
-	conn *websocket.Conn
-	bad  int
+	conn    *websocket.Conn
+	greeted bool // hello has come: it comes first, and once
+	bad     int
 }
+
+var errTooManyBad = errors.New("too many bad messages")
 
 // next is the next message; ErrBadMessage where the session goes on without it.
 func (in *inbox) next() (agentproto.Message, error) {
@@ -21,36 +25,53 @@ func (in *inbox) next() (agentproto.Message, error) {
 	if err != nil {
 		return nil, err
 	}
-	var m agentproto.Message
-	err = fmt.Errorf("%w: send text frames", agentproto.ErrBadMessage)
-	if kind == websocket.MessageText {
-		m, err = agentproto.Decode(frame)
-	}
+	m, err := in.decode(kind, frame)
 	if err == nil {
 		in.bad = 0
 		return m, nil
 	}
 	if in.bad++; in.bad > maxBad {
-		in.conn.Close(agentproto.ClosePolicy, "too many bad messages")
-		return nil, fmt.Errorf("too many bad messages")
+		in.conn.Close(agentproto.ClosePolicy, errTooManyBad.Error())
+		return nil, errTooManyBad
 	}
 	return nil, err
 }
 
-// hello waits for the first message, which must be one; anything else before it
-// is answered as bad.
+func (in *inbox) decode(kind websocket.MessageType, frame []byte) (agentproto.Message, error) {
+	if kind != websocket.MessageText {
+		return nil, fmt.Errorf("%w: send text frames", agentproto.ErrBadMessage)
+	}
+	m, err := agentproto.Decode(frame)
+	if err != nil {
+		return nil, err
+	}
+	switch m.(type) {
+	case *agentproto.Hello:
+		if in.greeted {
+			return nil, fmt.Errorf("%w: hello comes once", agentproto.ErrBadMessage)
+		}
+	case *agentproto.Ready, *agentproto.Progress, *agentproto.Inputs, *agentproto.Upload, *agentproto.Commit, *agentproto.Fail, *agentproto.Log, *agentproto.Bye:
+		if !in.greeted {
+			return nil, fmt.Errorf("%w: say hello first", agentproto.ErrBadMessage)
+		}
+	default:
+		return nil, fmt.Errorf("%w: an agent does not send %s", agentproto.ErrBadMessage, m.Type())
+	}
+	return m, nil
+}
+
+// hello waits for the first message; what is bad before it is answered so.
 func (in *inbox) hello() (*agentproto.Hello, error) {
 	for {
 		m, err := in.next()
-		if hello, ok := m.(*agentproto.Hello); ok {
-			return hello, nil
-		}
 		if err == nil {
-			err = fmt.Errorf("%w: say hello first", agentproto.ErrBadMessage)
-		} else if m == nil && !isBad(err) {
+			in.greeted = true
+			return m.(*agentproto.Hello), nil // decode lets nothing else through
+		}
+		if !errors.Is(err, agentproto.ErrBadMessage) {
 			return nil, err
 		}
-		frame, _ := agentproto.Encode(&agentproto.Error{Code: "bad_message", Message: err.Error()})
+		frame, _ := agentproto.Encode(&agentproto.Error{Code: "bad_message", Message: err.Error()}) // strings: it cannot fail
 		if err := in.conn.Write(context.Background(), websocket.MessageText, frame); err != nil {
 			return nil, err
 		}

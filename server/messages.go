@@ -12,8 +12,6 @@ import (
 	"rendermac/store"
 )
 
-func isBad(err error) bool { return errors.Is(err, agentproto.ErrBadMessage) }
-
 func attemptOf(m agentproto.Message) string {
 	switch m := m.(type) {
 	case *agentproto.Inputs:
@@ -44,8 +42,6 @@ func (s *session) handle(m agentproto.Message) {
 		s.fail(m)
 	case *agentproto.Bye:
 		s.bye(m)
-	default:
-		s.send(&agentproto.Error{Code: "bad_message", Message: "an agent does not send " + m.Type() + " now"})
 	}
 }
 

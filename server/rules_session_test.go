@@ -115,10 +115,15 @@ func TestF14_AnswersComeInTheListsOrder(t *testing.T) {
 	hear[agentproto.Cancel](m)
 	wrong := live.entry()
 	wrong.AttemptID, wrong.CommitToken = cancelled.AttemptID, "guess"
-	m.connect(3, done.entry(), cancelled.entry(), live.entry(), wrong)
+	guessed := live.entry()
+	guessed.CommitToken = "guess"
+	m.connect(3, done.entry(), cancelled.entry(), guessed, live.entry(), wrong)
 	first, second := hear[agentproto.LeaseRevoked](m), hear[agentproto.LeaseRevoked](m)
 	if first.AttemptID != done.AttemptID || *first.Status != "succeeded" || second.AttemptID != cancelled.AttemptID || *second.Status != "cancelled" {
 		t.Fatalf("answers %+v %+v", first, second)
+	}
+	if got := hear[agentproto.LeaseRevoked](m); got.AttemptID != live.AttemptID || got.Status != nil {
+		t.Fatalf("a guess of a run that is resumed: %+v", got)
 	}
 	if third := hear[agentproto.LeaseResumed](m); third.AttemptID != live.AttemptID {
 		t.Fatalf("third answer %+v", third)

@@ -152,12 +152,16 @@ func TestF5_ProgressRenewsAndNeverGoesBack(t *testing.T) {
 	r := h.mustMac(1).mustRun()
 	r.reach(fence.AttemptRunning)
 	h.clock.Advance(storetest.TTL / 2)
-	r.say(r.progress("downloading"))
+	behind := r.progress("downloading")
+	behind.Fraction = ptr(0.1)
+	r.say(behind)
 	ok := hear[agentproto.ProgressOK](r.mac)
 	if want := h.clock.Now().Add(storetest.TTL); !ok.LeaseExpiresAt.Equal(want) || ok.LeaseTTL != 60 || ok.LeaseEpoch != 1 {
 		t.Fatalf("progress_ok %+v, want a full lease until %v", ok, want)
 	}
-	r.stands(fence.JobActive, fence.AttemptRunning)
+	if a := r.stands(fence.JobActive, fence.AttemptRunning).Attempts[0]; *a.Phase != "running" || *a.Fraction != 0.5 {
+		t.Fatalf("a heartbeat changed what is shown: %+v", a)
+	}
 }
 
 func TestF5_HeartbeatWhileCommittingChangesNothing(t *testing.T) {

@@ -30,7 +30,7 @@ type session struct {
 	base string // what signed paths are put behind
 	log  *slog.Logger
 	ctx  context.Context // ends with the socket
-	end  context.CancelFunc
+	end  func()          // ends both: nothing else would end the read of a socket that is silent
 	out  chan agentproto.Message
 
 	acting context.Context // what was heard is acted on, though the socket ends meanwhile

@@ -45,7 +45,13 @@ func (db *DB) Progress(ctx context.Context, c fence.Claim, p Report) (RunOutcome
 	return out, err
 }
 
+// renew keeps the lease. A phase behind the attempt's own is a heartbeat: it
+// changes nothing of what is shown (F5).
 func (t *tx) renew(r run, status fence.AttemptStatus, expires time.Time, p Report) error {
+	if p.Phase != status {
+		return t.change("renew", `UPDATE job_attempts SET lease_expires_at = ?, prev_epoch = NULL, prev_hash = NULL
+			WHERE id = ? AND status = ? AND lease_epoch = ?`, ms(expires), r.attempt.ID, r.attempt.Status, r.attempt.Epoch)
+	}
 	var media any
 	if len(p.InputMedia) > 0 {
 		media = string(p.InputMedia)

@@ -72,6 +72,9 @@ func (t *tx) hello(h Hello) (HelloOutcome, error) {
 	if err := t.event("device.online", ref{device: h.DeviceID}, "{}"); err != nil {
 		return out, err
 	}
+	for _, c := range h.Resume {
+		out.Resumptions = append(out.Resumptions, Resumption{JobID: c.JobID, AttemptID: c.AttemptID})
+	}
 	if t.o.Resume {
 		if err := t.resumeAll(h, &out); err != nil {
 			return out, err
@@ -84,7 +87,7 @@ func (t *tx) hello(h Hello) (HelloOutcome, error) {
 }
 
 func (t *tx) resumeAll(h Hello, out *HelloOutcome) error {
-	for _, c := range h.Resume {
+	for i, c := range h.Resume {
 		c.DeviceID = h.DeviceID
 		r, err := t.claimed(c)
 		if err != nil {
@@ -107,9 +110,9 @@ func (t *tx) resumeAll(h Hello, out *HelloOutcome) error {
 		if err := t.event("attempt.resumed", r.ref(), asJSON(map[string]int64{"lease_epoch": a.Epoch})); err != nil {
 			return err
 		}
-		out.Resumptions = append(out.Resumptions, Resumption{
+		out.Resumptions[i] = Resumption{
 			JobID: a.JobID, AttemptID: a.ID, Resumed: true, Epoch: a.Epoch, CommitToken: token.Plaintext, ExpiresAt: a.ExpiresAt,
-		})
+		}
 	}
 	return nil
 }
@@ -117,23 +120,18 @@ func (t *tx) resumeAll(h Hello, out *HelloOutcome) error {
 func resumed(list []Resumption) map[string]bool {
 	out := map[string]bool{}
 	for _, r := range list {
-		out[r.AttemptID] = true
+		if r.Resumed {
+			out[r.AttemptID] = true
+		}
 	}
 	return out
 }
 
-// sayHowTheRestStand answers the entries that did not pass, after what they
-// spoke of has ended, and brings all answers into the list's order.
+// sayHowTheRestStand completes the answers to the entries that did not pass,
+// after what they spoke of has ended.
 func (t *tx) sayHowTheRestStand(h Hello, out *HelloOutcome) error {
-	passed := map[string]Resumption{}
-	for _, r := range out.Resumptions {
-		passed[r.AttemptID] = r
-	}
-	out.Resumptions = make([]Resumption, 0, len(h.Resume))
-	for _, c := range h.Resume {
-		if r, ok := passed[c.AttemptID]; ok {
-			delete(passed, c.AttemptID) // the same run listed twice is answered once as resumed
-			out.Resumptions = append(out.Resumptions, r)
+	for i, c := range h.Resume {
+		if out.Resumptions[i].Resumed {
 			continue
 		}
 		c.DeviceID = h.DeviceID
@@ -141,11 +139,9 @@ func (t *tx) sayHowTheRestStand(h Hello, out *HelloOutcome) error {
 		if err != nil {
 			return err
 		}
-		answer := Resumption{JobID: c.JobID, AttemptID: c.AttemptID}
 		if _, known := fence.CheckResume(r.job, r.attempt, c, t.now); known {
-			answer.Status = &r.attempt.Status
+			out.Resumptions[i].Status = &r.attempt.Status
 		}
-		out.Resumptions = append(out.Resumptions, answer)
 	}
 	return nil
 }
