@@ -45,7 +45,8 @@ type Config struct {
 		FFmpeg  string // "" means the one on PATH
 		Stall   time.Duration
 	}
-	Values []Value // the data directory, then the keys as the example file has them
+	Values  []Value  // the data directory, then the keys as the example file has them
+	Ignored []string // what was set and this build cannot follow yet, a sentence each
 }
 
 // Value is one setting as it took effect, and where it came from.
@@ -142,16 +143,31 @@ func (l *layers) source(k key) string {
 func (l *layers) take(c *Config, k key) (Value, error) {
 	value := Value{k.name, l.GetString(k.name), l.source(k)}
 	if k.later != "" {
-		if value.Text != k.fallback {
-			return value, fmt.Errorf("%s: %s cannot be set: %s", value.Source, k.name, k.later)
-		}
-		return value, nil
+		return l.putOff(c, k, value)
 	}
 	if value.Text == k.fallback && k.derive != nil {
 		value.Text = k.derive(c)
 	}
 	if err := parse(value.Text, k.into(c)); err != nil {
 		return value, fmt.Errorf("%s: %s %w", value.Source, k.name, err)
+	}
+	return value, nil
+}
+
+// putOff notes a setting that this build cannot follow yet. One without which
+// files would go elsewhere than was asked stops the start.
+func (l *layers) putOff(c *Config, k key, value Value) (Value, error) {
+	if value.Text == k.fallback {
+		value.Source += " (no effect yet)"
+		return value, nil
+	}
+	if k.name == "store.kind" {
+		return value, fmt.Errorf("%s: %s cannot be set: %s", value.Source, k.name, k.later)
+	}
+	c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %s has no effect yet: %s", value.Source, k.name, k.later))
+	value.Source += " (no effect yet)"
+	if k.name == "store.s3.secret_key" {
+		value.Text = mask(value.Text)
 	}
 	return value, nil
 }

@@ -14,7 +14,7 @@ type key struct {
 	into     func(*Config) any    // where it goes; its type says what it may be
 	derive   func(*Config) string // the default where that depends on the machine
 	check    func(*Config) string // what is wrong with the value, "" for nothing
-	later    string               // why only the default is taken, for what this build cannot do
+	later    string               // why it has no effect yet, for what this build cannot do
 }
 
 // section is the default of a key that holds names of the user's own.

@@ -19,7 +19,10 @@ var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 // many bytes: each part_bytes long but for the last; an empty file is one empty
 // part; each bears the SHA-256 that its URL is bound to (F16).
 func CheckParts(bytes, partBytes int64, parts []Part) error {
-	want := max(1, (bytes+partBytes-1)/partBytes)
+	want := int64(1)
+	if bytes > 0 {
+		want = (bytes-1)/partBytes + 1 // not bytes+partBytes: that may overflow
+	}
 	if bytes < 0 || int64(len(parts)) != want {
 		return badParts("%d bytes are %d parts of %d bytes, not %d: number them from 1", bytes, want, partBytes, len(parts))
 	}

@@ -72,9 +72,9 @@ func (s *Server) serveAgent(conn *websocket.Conn, device, base string) {
 	}
 	log.Info("connected", "session", out.SessionID, "name", out.Name, "slots", out.Slots, "resumed", len(out.Resumptions), "ended", len(out.Ended))
 	ses := s.open(conn, base, out)
-	replaced, ok := s.hub.register(ses)
-	if !ok {
-		conn.Close(agentproto.CloseGoingAway, "the server is going away")
+	replaced, refused := s.hub.register(ses)
+	if refused != 0 {
+		conn.Close(refused, "the server is going away, or this device was revoked")
 		return
 	}
 	if replaced != nil {

@@ -62,8 +62,7 @@ func (s *session) grant(m *agentproto.Upload, g store.Grant, parts []store.Part)
 }
 
 // openWrite makes the object store ready for a grant and says which parts it
-// holds already. Parts that are others now are dropped. A grant that closed
-// meanwhile takes its write with it.
+// holds already. Parts that are others now are dropped.
 func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant, parts []store.Part) (map[int]bool, error) {
 	if err := s.o.Artifacts.Begin(ctx, g.OutputKey, g.Bytes, g.PartBytes); err != nil {
 		return nil, err
@@ -88,16 +87,36 @@ func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant,
 			return nil, err
 		}
 	}
-	open, err := s.o.DB.OpenGrant(ctx, attemptID, g.OutputKey)
-	if err == nil && !open {
-		return nil, s.o.Artifacts.Abort(ctx, g.OutputKey)
-	}
-	return held, err
+	return held, s.stillOpen(ctx, attemptID, g.OutputKey)
 }
 
-// abortStaleWrites ends, at start, the writes whose grant has ended while the
-// server was away.
-func (s *Server) abortStaleWrites(ctx context.Context) error {
+// stillOpen looks again, now that the write is open: a grant that closed in
+// between takes the write with it, unless that is what F6 has just closed.
+func (s *Server) stillOpen(ctx context.Context, attemptID, key string) error {
+	open, err := s.o.DB.OpenGrant(ctx, attemptID, key)
+	if err != nil || open {
+		return err
+	}
+	wanted, err := s.o.DB.WantsWrite(ctx, key)
+	if err == nil && !wanted {
+		err = s.o.Artifacts.Abort(ctx, key)
+	}
+	if err != nil {
+		return err
+	}
+	return &fence.Error{Code: fence.CodeLeaseConflict, Rule: "F16", Message: "this run's upload has been closed: stop it"}
+}
+
+// clearLeftovers ends, at start, the writes whose grant has ended while the
+// server was away, and the outputs of runs that it had no time to discard.
+func (s *Server) clearLeftovers(ctx context.Context) error {
+	refused, err := s.o.DB.RefusedOutputs(ctx)
+	if err != nil {
+		return err
+	}
+	for _, key := range refused {
+		s.discard(key)
+	}
 	keys, err := s.o.Artifacts.Pending(ctx)
 	if err != nil {
 		return err

@@ -29,6 +29,7 @@ import (
 type httpServer struct {
 	testing.TB
 	url   string
+	dir   string // the data directory
 	srv   *Server
 	db    *store.DB
 	files *artifact.Dir
@@ -52,7 +53,7 @@ func mustServe(t testing.TB, change ...func(*Options)) *httpServer {
 func mustServeOf(t testing.TB, stored func(*store.Options), change ...func(*Options)) *httpServer {
 	t.Helper()
 	dir, clock := t.TempDir(), storetest.NewClock()
-	h := &httpServer{TB: t, clock: clock, log: &logBuffer{}}
+	h := &httpServer{TB: t, dir: dir, clock: clock, log: &logBuffer{}}
 	h.mustKeys(storetest.Options(dir, clock))
 	options := storetest.Options(dir, clock)
 	stored(&options)

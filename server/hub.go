@@ -6,35 +6,43 @@ import (
 	"sync"
 
 	"rendermac/agentproto"
+
+	"github.com/coder/websocket"
 )
 
 // hub knows the newest session of each device.
 type hub struct {
 	mu       sync.Mutex
 	sessions map[string]*session // by device
+	revoked  map[string]bool     // devices, since the start (F18)
 	closed   bool
 	live     sync.WaitGroup // sessions that have not ended yet
 }
 
-func newHub() *hub { return &hub{sessions: map[string]*session{}} }
+func newHub() *hub { return &hub{sessions: map[string]*session{}, revoked: map[string]bool{}} }
 
 // register makes s its device's session and gives back what it replaces. Session
 // ids grow in the order of the transactions that made them, so that two hellos
 // that race end here as they ended in the store (F14): if a newer one is
-// already here, s itself is the one replaced. ok is false once the server stops.
-func (h *hub) register(s *session) (replaced *session, ok bool) {
+// already here, s itself is the one replaced. refused is the close code where s
+// may not begin: the server stops, or the device was revoked between the hello
+// and here (F18).
+func (h *hub) register(s *session) (replaced *session, refused websocket.StatusCode) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	if h.closed {
-		return nil, false
+	switch {
+	case h.closed:
+		return nil, agentproto.CloseGoingAway
+	case h.revoked[s.DeviceID]:
+		return nil, agentproto.CloseRevoked
 	}
 	h.live.Add(1)
 	old := h.sessions[s.DeviceID]
 	if old != nil && old.SessionID > s.SessionID {
-		return s, true
+		return s, 0
 	}
 	h.sessions[s.DeviceID] = s
-	return old, true
+	return old, 0
 }
 
 func (h *hub) remove(s *session) {
@@ -49,6 +57,14 @@ func (h *hub) remove(s *session) {
 func (h *hub) of(deviceID string) *session {
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	return h.sessions[deviceID]
+}
+
+// revoke gives back the device's session, and lets it have none any more.
+func (h *hub) revoke(deviceID string) *session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.revoked[deviceID] = true
 	return h.sessions[deviceID]
 }
 

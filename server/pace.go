@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"time"
 
 	"rendermac/agentproto"
@@ -12,6 +13,7 @@ const (
 	progressRate = 20       // a second and session; of the excess the newest is kept
 	logRate      = 64 << 10 // bytes a second and session; of the excess the newest are kept
 	flushEvery   = 50 * time.Millisecond
+	maxWaiting   = 64 // runs whose messages are held back
 )
 
 // pace holds back what comes faster than its rate: one message a run, into
@@ -27,11 +29,16 @@ func newPace[M any](perSecond int, cost func(M) int, merge func(before, newest M
 	return &pace[M]{rate.NewLimiter(rate.Limit(perSecond), perSecond), cost, merge, map[string]M{}}
 }
 
+// add drops what is past maxWaiting runs: so many no Mac has, unless it makes
+// them up.
 func (p *pace[M]) add(attemptID string, m M) {
-	if before, ok := p.waiting[attemptID]; ok {
-		m = p.merge(before, m)
+	before, ok := p.waiting[attemptID]
+	switch {
+	case ok:
+		p.waiting[attemptID] = p.merge(before, m)
+	case len(p.waiting) < maxWaiting:
+		p.waiting[attemptID] = m
 	}
-	p.waiting[attemptID] = m
 }
 
 // due takes out what the rate allows now.
@@ -72,7 +79,7 @@ func tail(lines []string) []string {
 		from--
 		size += len(lines[from]) + 1
 	}
-	return lines[from:]
+	return slices.Clone(lines[from:]) // and let go of the rest
 }
 
 func logSize(m *agentproto.Log) int {

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,16 @@ func TestPace_ANewerProgressCarriesWhatIsSaidOnce(t *testing.T) {
 	got := p.due(time.Now().Add(time.Second))
 	if len(got) != 1 || got[0].Phase != "uploading" || len(got[0].InputMedia) != 1 {
 		t.Fatalf("%+v", got)
+	}
+}
+
+func TestPace_MadeUpRunsTakeNoMemory(t *testing.T) {
+	p := newPace(1, func(*agentproto.Progress) int { return 1 }, newest)
+	for i := range 10 * maxWaiting {
+		p.add(fmt.Sprint(i), &agentproto.Progress{})
+	}
+	if len(p.waiting) != maxWaiting {
+		t.Fatalf("%d wait", len(p.waiting))
 	}
 }
 

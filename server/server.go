@@ -63,7 +63,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Start takes up what an earlier run has left and starts the loops.
 func (s *Server) Start(ctx context.Context) error {
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.abortStaleWrites(ctx); err != nil {
+	if err := s.clearLeftovers(ctx); err != nil {
 		return err
 	}
 	if err := s.verifier.takeUp(ctx); err != nil {

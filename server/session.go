@@ -104,7 +104,7 @@ func (s *session) pingLoop() {
 			s.end()
 			return
 		}
-		if err := s.srv.o.DB.Seen(s.ctx, s.Session); err != nil {
+		if err := s.srv.o.DB.Seen(s.ctx, s.Session); err != nil && s.ctx.Err() == nil {
 			s.log.Warn("could not note that the device is alive", "err", err)
 		}
 	}

@@ -58,7 +58,7 @@ func (s *Server) cancelled(out store.CancelOutcome) {
 
 // revoked closes the device's session and lets go of what it ran (F18).
 func (s *Server) revoked(deviceID string, ended []store.Ended) {
-	if ses := s.hub.of(deviceID); ses != nil {
+	if ses := s.hub.revoke(deviceID); ses != nil {
 		go ses.close(agentproto.CloseRevoked, "this device was revoked: pair it again")
 	}
 	for _, e := range ended {

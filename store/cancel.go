@@ -66,8 +66,12 @@ func (t *tx) jobRun(jobID string) (run, error) {
 // settleDependents lets go, or fails transitively, the jobs that wait for one
 // that has ended.
 func (t *tx) settleDependents(jobID string, status fence.JobStatus) error {
+	query := `SELECT id FROM jobs WHERE waiting_on = ? AND status = 'queued'`
+	if status != fence.JobSucceeded { // also those that wait for another input just now
+		query = `SELECT DISTINCT j.id FROM job_inputs i JOIN jobs j ON j.id = i.job_id WHERE i.input_job_id = ? AND j.status = 'queued'`
+	}
 	var waiting []string
-	err := t.each(`SELECT id FROM jobs WHERE waiting_on = ? AND status = 'queued'`, []any{jobID}, func(rows *sql.Rows) error {
+	err := t.each(query, []any{jobID}, func(rows *sql.Rows) error {
 		var id string
 		err := rows.Scan(&id)
 		waiting = append(waiting, id)
@@ -92,7 +96,7 @@ func (t *tx) settleDependent(id string, status fence.JobStatus) error {
 			WHERE id = ? AND status = 'queued'`, id)
 	}
 	r, err := t.jobRun(id)
-	if err != nil {
+	if err != nil || r.job.Status != fence.JobQueued { // failed a moment ago, through another of its inputs
 		return err
 	}
 	return t.settle(r, fence.JobFailed, fence.InputFailed, "the job whose output this one needs has ended as "+string(status))

@@ -82,7 +82,7 @@ func (db *DB) noteRevoked(id string) error {
 		return fmt.Errorf("note the revocation: %w", err)
 	}
 	defer f.Close()
-	if _, err := fmt.Fprintln(f, id); err != nil {
+	if _, err := fmt.Fprintf(f, "\n%s\n", id); err != nil { // a line of its own, whatever a full disk has torn
 		return fmt.Errorf("note the revocation: %w", err)
 	}
 	return f.Sync()

@@ -32,6 +32,8 @@ func agentCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			warnOfIgnored(c)
+			slog.Info("trying each encoder on one frame", "server", p.URL)
 			return agent.Run(cmd.Context(), options)
 		},
 	}

@@ -51,6 +51,7 @@ func serveCommand(g *globals) *cobra.Command {
 // serve runs until ctx ends or something breaks.
 func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer) error {
 	log := slog.Default()
+	warnOfIgnored(c)
 	var options agent.Options
 	if withAgent {
 		var err error
@@ -86,6 +87,13 @@ func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer)
 		err = errors.Join(err, <-working)
 	}
 	return err
+}
+
+// warnOfIgnored says once what was set in vain.
+func warnOfIgnored(c *config.Config) {
+	for _, sentence := range c.Ignored {
+		slog.Warn(sentence)
+	}
 }
 
 // welcome tells a person what to do next; a log file is spared it.
