@@ -16,8 +16,9 @@ deps: ## install ffmpeg and curl if they are missing (apt-get as root on Debian,
 build: ## bin/rendermac
 	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rendermac ./cmd/rendermac
 
+demo: export DEMO_FILE := $(value FILE)
 demo: deps build ## one real transcode, leased, verified and published; FILE=/path/clip.mov takes your own
-	@bin/rendermac demo $${FILE:+-- "$$FILE"}
+	@bin/rendermac demo $${DEMO_FILE:+-- "$$DEMO_FILE"}
 
 test: deps ## the whole suite
 	$(GO) test -timeout 15m ./...

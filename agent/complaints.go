@@ -41,11 +41,15 @@ func (c *complaints) line(text string) {
 	}
 }
 
+// orAccept is what to do about damage.
+const orAccept = "; upload it again, or submit with damaged_input=accept to keep what can be read"
+
 func (c *complaints) summary() string {
-	if c.damage == 1 {
-		return "1 decoding error: " + tidy(c.first)
+	count := "1 decoding error: "
+	if c.damage > 1 {
+		count = fmt.Sprintf("%d decoding errors, the first: ", c.damage)
 	}
-	return fmt.Sprintf("%d decoding errors, the first: %s", c.damage, tidy(c.first))
+	return count + tidy(c.first)
 }
 
 func (c *complaints) lastLine() string {

@@ -26,7 +26,7 @@ func (s *Server) createPairing(ctx context.Context, c call, in *struct{ Body *ap
 	if err != nil {
 		return nil, err
 	}
-	command := "rendermac pair " + s.base(c.echo) + " " + p.Code
+	command := "rendermac pair " + s.baseForOthers(c) + " " + p.Code
 	return answerWith(api.Pairing{Code: p.Code, ExpiresAt: p.ExpiresAt, Command: command}), nil
 }
 

@@ -22,6 +22,7 @@ type Options struct {
 	Log            *slog.Logger
 	Version        string
 	PublicURL      string   // empty: from each request
+	WideURL        string   // where other machines reach it; empty where none can
 	TrustedProxies []string // CIDRs whose X-Forwarded headers count
 	LeaseTTL       time.Duration
 	Heartbeat      time.Duration

@@ -20,6 +20,20 @@ func (s *Server) base(c echo.Context) string {
 	return c.Scheme() + "://" + c.Request().Host
 }
 
+// baseForOthers is the base that another machine can use: who asks over
+// loopback does not reach us as the others do.
+func (s *Server) baseForOthers(c call) string {
+	host, _, err := net.SplitHostPort(c.echo.Request().Host)
+	if err != nil {
+		host = c.echo.Request().Host
+	}
+	addr, err := netip.ParseAddr(host)
+	if loopback := host == "localhost" || err == nil && addr.IsLoopback(); loopback && s.o.PublicURL == "" && s.o.WideURL != "" {
+		return s.o.WideURL
+	}
+	return s.base(c.echo)
+}
+
 // trustProxies makes the client's address, scheme and host those that a trusted
 // proxy reports, and nobody else's word count. echo trusts the neighbourhood
 // unless it is told not to.

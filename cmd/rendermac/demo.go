@@ -176,11 +176,11 @@ func (d *demo) report(job *api.Job, path string) {
 	d.say("sha256   %s", job.Artifact.SHA256)
 	d.say("time     %.1f s in all, %.1f s from submit to verified", time.Since(d.started).Seconds(), job.FinishedAt.Sub(job.CreatedAt).Seconds())
 	d.say("")
-	d.say("Next: make demo FILE=/path/clip.mov, or a server that stays: rendermac serve --with-agent")
+	self := os.Args[0]
+	d.say("Next: make demo FILE=/path/clip.mov, or a server that stays: %s serve --with-agent", self)
 	if d.keep {
-		d.say("Staying up until Ctrl-C. In another terminal: rendermac --data %s jobs", d.data)
+		d.say("Staying up until Ctrl-C at %s. In another terminal: %s --data %s jobs", d.plant.url, self, d.data)
 	}
-	d.say("in a browser: %s", d.plant.url)
 }
 
 func (d *demo) say(format string, args ...any) { fmt.Fprintf(d.out, format+"\n", args...) }

@@ -22,6 +22,7 @@ import (
 // and listener.
 type plant struct {
 	url      string // where this machine reaches it
+	wideURL  string // where other machines do; empty where it listens on loopback only
 	addr     string
 	adminKey string // its plaintext, on the first start only
 	db       *store.DB
@@ -51,6 +52,9 @@ func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *pla
 		return nil, fmt.Errorf("cannot listen on %s: %w; stop what uses it, or choose another address with --listen", c.Listen, errors.Unwrap(err))
 	}
 	p.addr = listener.Addr().String()
+	if at := otherMacs(p.addr); at != "" {
+		p.wideURL = c.At(at)
+	}
 	if err := p.open(ctx, c, log); err != nil {
 		listener.Close()
 		return nil, err
@@ -87,7 +91,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	}
 	s, err := server.New(server.Options{
 		DB: p.db, Artifacts: p.artifacts, Now: time.Now, Log: log, Version: version,
-		PublicURL: c.PublicURL, TrustedProxies: proxies,
+		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
 		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline,

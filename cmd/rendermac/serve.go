@@ -86,6 +86,7 @@ func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer)
 		leave()
 		err = errors.Join(err, <-working)
 	}
+	log.Info("stopping")
 	return err
 }
 
@@ -98,9 +99,8 @@ func warnOfIgnored(c *config.Config) {
 
 // welcome tells a person what to do next; a log file is spared it.
 func welcome(out io.Writer, p *plant, c *config.Config) {
-	if wide := otherMacs(p.addr); wide != "" {
-		url := c.At(wide)
-		fmt.Fprintf(out, "Other Macs pair with %s\n", url)
+	if p.wideURL != "" {
+		fmt.Fprintf(out, "Other Macs pair with %s\n", p.wideURL)
 		if c.TLS.Cert == "" && c.PublicURL == "" {
 			slog.Warn("without TLS, keys and device tokens cross the network in clear", "set", "tls.cert, tls.key")
 		}
