@@ -194,8 +194,17 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 	return response, nil
 }
 
-// errUnreachable marks that no answer came, so that trying again may help.
-var errUnreachable = errors.New("no server answers")
+// Unreachable is that no answer came, so that trying again may help.
+type Unreachable struct {
+	URL   string
+	Cause error
+}
+
+func (u *Unreachable) Error() string {
+	return fmt.Sprintf("no server answers at %s (%v): start it, or say where it is with --url", u.URL, u.Cause)
+}
+
+func (u *Unreachable) Unwrap() error { return u.Cause }
 
 // unreachable says so without the address that was asked: it may be signed.
 func (c *Client) unreachable(ctx context.Context, err error) error {
@@ -206,7 +215,7 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	if errors.As(err, &in) {
 		err = in.Err
 	}
-	return fmt.Errorf("%w at %s (%w): start it, or say where it is with --url", errUnreachable, c.url, err)
+	return &Unreachable{c.url, err}
 }
 
 // passing tells whether the same request may succeed later.
@@ -219,7 +228,8 @@ func passing(err error) bool {
 			return true
 		}
 	}
-	return errors.Is(err, errUnreachable)
+	var silent *Unreachable
+	return errors.As(err, &silent)
 }
 
 // problem is the error that a response is.

@@ -48,7 +48,7 @@ func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) 
 	u := &upload{c, created, file, info.Size(), progress}
 	digest, err := u.send(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("upload of %s: %w", path, err)
+		return nil, fmt.Errorf("the upload broke off: %w", err)
 	}
 	return u.complete(ctx, digest)
 }
@@ -151,7 +151,7 @@ func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	body := &counted{r: io.NewSectionReader(u.file, offset, length), progress: u.progress, stall: u.stall}
-	body.watch = time.AfterFunc(u.stall, func() { cancel(fmt.Errorf("%w: part %d stood still", errUnreachable, p.Number)) })
+	body.watch = time.AfterFunc(u.stall, func() { cancel(&Unreachable{u.url, fmt.Errorf("part %d stood still", p.Number)}) })
 	defer func() {
 		if sent := body.end(); err != nil {
 			u.progress(-sent)

@@ -23,6 +23,7 @@ const (
 	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
 	CodeTooLarge          = "body_too_large"         // 413
 	CodeUnsupportedType   = "unsupported_media_type" // 415
+	CodeBadRange          = "range_not_satisfiable"  // 416: the object is shorter
 	CodeInvalid           = "invalid_request"        // 422: every fault is in errors
 	CodeDigestMismatch    = "digest_mismatch"        // 422: the bytes are not the ones announced
 	CodeTooManyRequests   = "too_many_requests"      // 429

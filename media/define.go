@@ -3,6 +3,7 @@ package media
 import (
 	"encoding/json"
 	"fmt"
+	"strings"
 )
 
 // definition is what the file of a service states; P is its params struct.
@@ -59,10 +60,10 @@ func (d definition[P]) resolver(fields fieldList) func(json.RawMessage) (json.Ra
 			}
 		}
 		faults = append(faults, fields.decode(p, sent)...)
-		if len(faults) > 0 {
-			return nil, faults
+		for _, f := range faults { // pairs are judged without what is wrong alone
+			delete(sent, strings.TrimPrefix(f.Location, "params."))
 		}
-		if faults = d.settle(p, sent); len(faults) > 0 {
+		if faults = append(faults, d.settle(p, sent)...); len(faults) > 0 {
 			return nil, faults
 		}
 		fields.fillDefaults(p)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/labstack/echo/v4"
 
+	"rendermac/api"
 	"rendermac/artifact"
 )
 
@@ -28,8 +29,12 @@ func (b blobs) put(c echo.Context) error {
 }
 
 func (b blobs) get(c echo.Context) error {
-	if err := b.store.Get(sendfile{c.Response()}, c.Request()); err != nil {
+	w := &sendfile{Response: c.Response()}
+	if err := b.store.Get(w, c.Request()); err != nil {
 		return b.refuse(c, err)
+	}
+	if w.outOfRange {
+		return b.problem(c, http.StatusRequestedRangeNotSatisfiable, api.CodeBadRange, "The object is shorter than that range; Content-Range says how long it is.")
 	}
 	return nil
 }
@@ -47,10 +52,27 @@ func (b blobs) refuse(c echo.Context, err error) error {
 }
 
 // sendfile lets the kernel copy a file to the socket, which echo's Response
-// alone hides from net/http.
-type sendfile struct{ *echo.Response }
+// alone hides from net/http. It holds back what net/http says of a range that is
+// not there, for that is no problem document.
+type sendfile struct {
+	*echo.Response
+	outOfRange bool
+}
 
-func (s sendfile) ReadFrom(src io.Reader) (int64, error) {
+func (s *sendfile) WriteHeader(status int) {
+	if s.outOfRange = status == http.StatusRequestedRangeNotSatisfiable; !s.outOfRange {
+		s.Response.WriteHeader(status)
+	}
+}
+
+func (s *sendfile) Write(p []byte) (int, error) {
+	if s.outOfRange {
+		return len(p), nil
+	}
+	return s.Response.Write(p)
+}
+
+func (s *sendfile) ReadFrom(src io.Reader) (int64, error) {
 	if !s.Committed {
 		s.WriteHeader(http.StatusOK)
 	}

@@ -2,12 +2,14 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 	"testing"
 
 	"rendermac/agentproto"
 	"rendermac/api"
+	"rendermac/artifact"
 	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/store/storetest"
@@ -315,4 +317,32 @@ func TestF18_RevokeLeavesWhatPassedCommit(t *testing.T) {
 	stop()
 	h.mustStart()
 	h.eventually(func() bool { return into[api.Job](h.get("/v1/jobs/"+r.JobID, h.admin)).Status == api.JobSucceeded })
+}
+
+func TestF16_WhatACrashLeftIsClearedAtStart(t *testing.T) {
+	h := mustServe(t)
+	stop := h.srv.matcherOnlyUntil()
+	ctx := context.Background()
+	refused, open := h.mustMac(1).mustRun(), h.mustMac(1).mustRun()
+	refused.reach(fence.AttemptUploading)
+	refused.commit()
+	if _, err := h.files.Complete(ctx, refused.offer.Output.Key); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.db.FinishCommit(ctx, refused.AttemptID, fence.Verdict{Code: fence.VerificationFailed}, "no", nil); err != nil {
+		t.Fatal(err)
+	}
+	open.say(open.uploadMessage())
+	hear[agentproto.UploadGrant](open.mac)
+	if _, err := h.db.Revoke(ctx, open.id); err != nil { // and nobody was there to abort its upload
+		t.Fatal(err)
+	}
+	stop()
+	h.mustStart()
+	if _, _, err := h.files.Open(ctx, refused.offer.Output.Key); !errors.Is(err, artifact.ErrNotFound) {
+		t.Errorf("a refused output is still there: %v", err)
+	}
+	if keys, err := h.files.Pending(ctx); err != nil || len(keys) > 0 {
+		t.Errorf("open writes: %v, %v", keys, err)
+	}
 }

@@ -299,9 +299,14 @@ func TestF8_VerifiedIsPublished(t *testing.T) {
 		t.Fatalf("artifact %+v", j.Artifact)
 	}
 	out := h.get("/v1/jobs/"+r.JobID+"/output", h.admin).is(302)
-	if got := h.do("GET", out.Header.Get("Location"), "", nil).is(200); sum(got.body) != sum(r.output) {
+	where := out.Header.Get("Location")
+	if got := h.do("GET", where, "", nil).is(200); sum(got.body) != sum(r.output) {
 		t.Fatal("the published bytes are not the committed ones")
 	}
+	if got := h.do("GET", where, "", nil, "Range", "bytes=4-7").is(206); string(got.body) != "ftyp" {
+		t.Fatalf("bytes 4 to 7 are %q", got.body)
+	}
+	h.do("GET", where, "", nil, "Range", "bytes=99999999-").refuses(416, "range_not_satisfiable")
 }
 
 func TestF8_CancelWhileVerifyingWins(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"rendermac/api"
 	"rendermac/media/probe"
@@ -83,7 +84,7 @@ func (j *jobCheck) output() {
 	}
 	j.job.OutputName = *j.r.OutputName
 	switch fault := nameFault(j.job.OutputName); {
-	case j.job.OutputName == "": // the schema has said so
+	case j.job.OutputName == "" || utf8.RuneCountInString(j.job.OutputName) > 255: // the schema has said so
 	case fault != "":
 		j.wrong("output_name", fault)
 	case strings.ContainsFunc(j.job.OutputName, unicode.IsControl):

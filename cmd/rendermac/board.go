@@ -108,8 +108,8 @@ func (l *line) show(fraction float64) {
 }
 
 // follow shows how a job goes on.
-func (l *line) follow(job *api.Job) {
-	l.say(standing(job))
+func (l *line) follow(job *api.Job, note string) {
+	l.say(standing(job) + note)
 	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Fraction != nil {
 		l.show(*job.Attempts[n-1].Fraction)
 	} else {

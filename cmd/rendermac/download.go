@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,7 +22,7 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 		Long: "Downloads a job's output, checks its length and SHA-256, and only then gives the file its name.\n" +
 			"The path goes to stdout.",
 		Example: "  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za\n  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za -o interview-web.mp4",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.client()
 			if err != nil {
@@ -41,6 +42,7 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 			}
 			line.end("verified, "+size(job.Artifact.Bytes), true)
 			board.close()
+			noteExtension(cmd.ErrOrStderr(), job, path)
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), map[string]any{"path": path, "bytes": job.Artifact.Bytes, "sha256": job.Artifact.SHA256})
 			}
@@ -64,11 +66,22 @@ func download(ctx context.Context, client *api.Client, job *api.Job, out string,
 	if info, err := os.Stat(out); err == nil && info.IsDir() {
 		path = filepath.Join(out, baseName(job))
 	}
+	if err := checkFolder(path); err != nil {
+		return "", err
+	}
 	line.transfer("downloading the result, "+size(job.Artifact.Bytes), job.Artifact.Bytes)
 	if err := client.Download(ctx, job, path, force, line.add); err != nil {
 		return "", err
 	}
 	return path, nil
+}
+
+// noteExtension warns of a file that is not what its name says.
+func noteExtension(w io.Writer, job *api.Job, path string) {
+	is, says := filepath.Ext(baseName(job)), filepath.Ext(path)
+	if says != "" && !strings.EqualFold(is, says) {
+		fmt.Fprintf(w, "Note: %s is named %s but is a %s file; rename it, or some programs will not open it.\n", clean(path), clean(says), clean(is))
+	}
 }
 
 // baseName is the output's name with every way out of the folder removed: it

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 )
 
 // Exit codes, beside 0.
@@ -27,8 +28,26 @@ func codedf(code int, format string, args ...any) error {
 
 func usagef(format string, args ...any) error { return codedf(exitUsage, format, args...) }
 
-// codeOf is how err ends the process. A lower code is the worse one.
+// faults is what went wrong with several files or jobs, one line each.
+type faults []error
+
+func (f faults) Error() string { return errors.Join(f...).Error() }
+
+// err is nil where there are none.
+func (f faults) err() error {
+	if len(f) == 0 {
+		return nil
+	}
+	return f
+}
+
+// codeOf is how err ends the process. A lower code is the worse one: what broke
+// on the way weighs more than a failed job, and that more than a cancelled one.
 func codeOf(err error) int {
+	var many faults
+	if errors.As(err, &many) {
+		return codeOf(slices.MinFunc(many, func(a, b error) int { return codeOf(a) - codeOf(b) }))
+	}
 	var coded *codedError
 	if errors.As(err, &coded) {
 		return coded.code
@@ -36,12 +55,18 @@ func codeOf(err error) int {
 	return exitFailed
 }
 
-// exitCode says an error in one sentence, and how the process ends.
+// exitCode says each error in one sentence, and how the process ends.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return 0
 	}
-	fmt.Fprintf(stderr, "rendermac: %s\n", clean(err.Error()))
+	var many faults
+	if !errors.As(err, &many) {
+		many = faults{err}
+	}
+	for _, one := range many {
+		fmt.Fprintf(stderr, "rendermac: %s\n", clean(one.Error()))
+	}
 	return codeOf(err)
 }
 

@@ -20,10 +20,13 @@ import (
 const (
 	fakeKey = "rm_test"
 	result  = "the verified result\n"
+	// evilName would steer a terminal, and leave the folder.
+	evilName = "../../evil\x1b[2J.mp4"
 )
 
 // fakeServer is the far side at the wire. How a job goes follows from its
-// preset: "fails", "is-cancelled", "runs" for ever; any other succeeds.
+// preset: "fails", "is-cancelled", "runs" for ever, "late" is queued when it is
+// first asked for; any other succeeds.
 type fakeServer struct {
 	*httptest.Server
 	submitted chan string // ids of jobs that were asked for while they run
@@ -112,11 +115,13 @@ func (f *fakeServer) submit(w http.ResponseWriter, r *http.Request) {
 	}
 	job := &api.Job{JobItem: api.JobItem{
 		ID: fmt.Sprintf("job_%d", len(f.jobs)+1), Status: api.JobQueued, Service: request.Service,
-		Params: request.Params, Inputs: request.Inputs, CreatedAt: time.Now(),
+		Params: request.Params, Inputs: request.Inputs, Labels: request.Labels, OutputName: new(evilName), CreatedAt: time.Now(),
 	}}
 	f.jobs[job.ID] = job
 	respond(w, 201, job)
-	f.end(job, params.Preset)
+	if params.Preset != "late" {
+		f.end(job, params.Preset)
+	}
 }
 
 // end moves a job to where its preset leads, before anybody asks for it again.
@@ -133,7 +138,7 @@ func (f *fakeServer) end(job *api.Job, preset string) {
 	default:
 		sum := sha256.Sum256([]byte(result))
 		job.Status = api.JobSucceeded
-		job.Artifact = &api.Artifact{Name: "../../evil\x1b[2J.mp4", Bytes: int64(len(result)), SHA256: hex.EncodeToString(sum[:])}
+		job.Artifact = &api.Artifact{Name: evilName, Bytes: int64(len(result)), SHA256: hex.EncodeToString(sum[:])}
 	}
 	job.Attempts = []api.Attempt{attempt}
 }
@@ -145,6 +150,10 @@ func (f *fakeServer) show(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	respond(w, 200, job)
+	if job.Status == api.JobQueued {
+		f.end(job, "")
+		return
+	}
 	if !job.Ended() {
 		select {
 		case f.submitted <- job.ID:
@@ -197,7 +206,7 @@ func (f *fakeServer) pair(w http.ResponseWriter, r *http.Request) {
 var fakeServices = api.List[api.Service]{Items: []api.Service{{
 	Name: "ffmpeg.transcode", Title: "Transcode", DevicesOnline: 2,
 	Params: json.RawMessage(`{"type":"object","properties":{"width":{"type":"integer","description":"pixels"},"fps":{"type":["number","null"]},` +
-		`"burn_timecode":{"type":"boolean","default":false},"fit":{"type":"string","enum":["contain","cover"],"default":"contain"},"note":{"type":"string"}}}`),
+		`"burn_timecode":{"type":"boolean","default":false},"quality":{"type":"integer","minimum":1,"maximum":100},"fit":{"type":"string","enum":["contain","cover"],"default":"contain"},"note":{"type":"string"}}}`),
 	Presets: []api.Preset{
 		{Name: "web-1080p", Title: "H.264 up to 1080p", Params: json.RawMessage(`{"height":1080}`)},
 		{Name: "fails"},
@@ -205,7 +214,7 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 		{Name: "runs"},
 		{Name: "impossible"},
 	},
-}}}
+}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
 
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
 	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},

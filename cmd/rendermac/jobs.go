@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -51,7 +52,7 @@ func jobsListCommand(g *globals) *cobra.Command {
 		if page.NextCursor != nil {
 			fmt.Fprintf(cmd.ErrOrStderr(), "These are the newest %d; more with --limit.\n", len(page.Items))
 		}
-		return printJobs(cmd.OutOrStdout(), page.Items)
+		return printJobs(cmd.OutOrStdout(), page.Items, status)
 	}
 	return cmd
 }
@@ -62,7 +63,7 @@ func jobsShowCommand(g *globals) *cobra.Command {
 		Use:     "show ID",
 		Short:   "Show a job with its attempts",
 		Example: "  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
-		Args:    cobra.ExactArgs(1),
+		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			client, err := g.client()
 			if err != nil {
@@ -75,6 +76,9 @@ func jobsShowCommand(g *globals) *cobra.Command {
 			if asJSON {
 				return printJSON(cmd.OutOrStdout(), job)
 			}
+			if note := idleNote(cmd.Context(), client, &job.JobItem); note != "" {
+				fmt.Fprintf(cmd.ErrOrStderr(), "Queued%s.\n", note)
+			}
 			return printJob(cmd.OutOrStdout(), job)
 		},
 	}
@@ -82,36 +86,12 @@ func jobsShowCommand(g *globals) *cobra.Command {
 	return cmd
 }
 
-func jobsCancelCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
-		Use:     "cancel ID…",
-		Short:   "Cancel jobs",
-		Long:    "Cancels jobs. One that runs is cancelling until its device has stopped; it cannot succeed any more.",
-		Example: "  rendermac jobs cancel job_01kbd3m8q5w9x2c7e4r6t8y0za",
-		Args:    cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, ids []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
-			for _, id := range ids {
-				job, err := client.Cancel(cmd.Context(), id)
-				if err != nil {
-					return fmt.Errorf("%s: %w", id, err)
-				}
-				if asJSON {
-					err = printJSON(cmd.OutOrStdout(), job)
-				} else {
-					_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", clean(job.ID), clean(job.Status))
-				}
-				if err != nil {
-					return err
-				}
-			}
-			return nil
-		},
+// jobIDs finds arguments that cannot be ids.
+func jobIDs(_ *cobra.Command, args []string) error {
+	for _, arg := range args {
+		if !strings.HasPrefix(arg, "job_") {
+			return fmt.Errorf("%q is no job id", arg)
+		}
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	return nil
 }

@@ -1,26 +1,69 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"rendermac/api"
 )
 
-func printJobs(w io.Writer, jobs []api.JobItem) error {
+func printJobs(w io.Writer, jobs []api.JobItem, status string) error {
 	if len(jobs) == 0 {
-		_, err := fmt.Fprintln(w, "No jobs yet. Submit the first one: rendermac submit FILE")
+		text := "No jobs yet. Submit the first one: rendermac submit FILE"
+		if status != "" {
+			text = "No jobs with status " + clean(status) + "."
+		}
+		_, err := fmt.Fprintln(w, text)
 		return err
 	}
-	var rows [][]string
-	for _, j := range jobs {
-		rows = append(rows, []string{j.ID, j.Status, j.Service, presetOf(&j), ago(time.Now(), &j.CreatedAt), resultOf(&j)})
+	rows := [][]string{{"ID", "STATUS", "FILE", "PRESET", "AGE"}}
+	if slices.ContainsFunc(jobs, func(j api.JobItem) bool { return j.FailureCode != nil }) {
+		rows[0] = append(rows[0], "FAILURE") // last, for it may be long
 	}
-	return printTable(w, []string{"ID", "STATUS", "SERVICE", "PRESET", "CREATED", "RESULT"}, rows)
+	for _, j := range jobs {
+		row := []string{j.ID, j.Status, clean(orDash(j.OutputName)), presetOf(&j), age(&j.CreatedAt)}
+		if j.FailureCode != nil {
+			row = append(row, *cmp.Or(j.FailureMessage, j.FailureCode))
+		}
+		rows = append(rows, row)
+	}
+	fitFiles(rows)
+	return printTable(w, rows[0], rows[1:])
 }
+
+const (
+	fileColumn   = 2
+	tableWidth   = 80
+	leastOfAFile = 16 // a name of fewer letters says nothing
+)
+
+// fitFiles shortens the names so that what stands before the failure fits into
+// a terminal, where it can.
+func fitFiles(rows [][]string) {
+	room := tableWidth
+	for column := range rows[0][:5] {
+		widest := 0
+		for _, row := range rows {
+			widest = max(widest, utf8.RuneCountInString(row[column])+2)
+		}
+		if column != fileColumn {
+			room -= widest
+		}
+	}
+	for _, row := range rows {
+		row[fileColumn] = shorten(row[fileColumn], max(leastOfAFile, room))
+	}
+}
+
+func age(t *time.Time) string { return strings.TrimSuffix(ago(time.Now(), t), " ago") }
 
 func presetOf(j *api.JobItem) string {
 	var params struct {
@@ -30,23 +73,32 @@ func presetOf(j *api.JobItem) string {
 	return orDash(params.Preset)
 }
 
-// resultOf is the one thing worth a column: the output, or why there is none.
-func resultOf(j *api.JobItem) string {
-	switch {
-	case j.Artifact != nil:
-		return j.Artifact.Name + ", " + size(j.Artifact.Bytes)
-	case j.FailureMessage != nil:
-		return *j.FailureMessage
+// sourcesOf is what a job reads, in the API's own names.
+func sourcesOf(j *api.JobItem) string {
+	var all []string
+	for _, in := range j.Inputs {
+		all = append(all, orDash(cmp.Or(in.UploadID, in.JobID, in.Path)))
 	}
-	return orDash(j.FailureCode)
+	return strings.Join(all, ", ")
+}
+
+func labelsOf(j *api.JobItem) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(j.Labels)) {
+		all = append(all, key+"="+j.Labels[key])
+	}
+	return cmp.Or(strings.Join(all, ", "), "–")
 }
 
 func printJob(w io.Writer, j *api.Job) error {
 	facts := [][2]string{
 		{"id", j.ID},
+		{"name", orDash(j.OutputName)},
 		{"status", j.Status},
 		{"service", j.Service},
 		{"params", string(j.Params)},
+		{"inputs", sourcesOf(&j.JobItem)},
+		{"labels", labelsOf(&j.JobItem)},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"created", stamp(&j.CreatedAt)},
 		{"finished", stamp(j.FinishedAt)},
@@ -55,7 +107,7 @@ func printJob(w io.Writer, j *api.Job) error {
 		facts = append(facts, [2]string{"failure", *j.FailureCode + ": " + orDash(j.FailureMessage)})
 	}
 	if a := j.Artifact; a != nil {
-		facts = append(facts, [2]string{"output", a.Name}, [2]string{"bytes", fmt.Sprintf("%d (%s)", a.Bytes, size(a.Bytes))}, [2]string{"sha256", a.SHA256})
+		facts = append(facts, [2]string{"bytes", fmt.Sprintf("%d (%s)", a.Bytes, size(a.Bytes))}, [2]string{"sha256", a.SHA256})
 		for _, warning := range a.Warnings {
 			facts = append(facts, [2]string{"warning", warning})
 		}

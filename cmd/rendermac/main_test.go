@@ -108,6 +108,7 @@ func submitUntilInterrupted(t *testing.T, flags ...string) (server *fakeServer, 
 	ctx, interrupt := context.WithCancel(t.Context())
 	go func() {
 		<-server.submitted
+		<-server.submitted // asked for again: the first answer has come
 		interrupt()
 	}()
 	g := &globals{}
@@ -125,7 +126,16 @@ func TestInterruptAsksTheServerNothing(t *testing.T) {
 	if len(server.cancelled) > 0 {
 		t.Errorf("%v were cancelled", server.cancelled)
 	}
-	if code != exitFailed || !strings.Contains(stderr, "interrupted; the job goes on: rendermac jobs cancel job_1") {
+	if code != exitFailed || !strings.Contains(stderr, "clip.mov: still running\n") ||
+		!strings.Contains(stderr, "get it later: rendermac jobs download job_1; stop it: rendermac jobs cancel job_1") {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+func TestInterruptSaysHowToGetTheResultLater(t *testing.T) {
+	out := filepath.Join(t.TempDir(), "the film.mp4")
+	_, code, stderr := submitUntilInterrupted(t, "-o", out)
+	if code != exitFailed || !strings.Contains(stderr, "rendermac jobs download job_1 -o '"+out+"'; stop it") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }

@@ -33,50 +33,48 @@ func (o *outcome) print(w io.Writer, s *submission) (err error) {
 	return err
 }
 
-// summary is the last thing said of the file while it is worked on.
+// summary is the last thing said of the file while it is worked on: where
+// something is wrong only a word, for the command's end says the rest.
 func (o *outcome) summary() string {
 	switch {
-	case o.err != nil:
-		return o.err.Error()
 	case o.path != "":
 		return fmt.Sprintf("verified, %s: %s", size(o.job.Artifact.Bytes), o.path)
-	case o.job.FailureMessage != nil:
-		return o.job.Status + ": " + *o.job.FailureMessage
-	case !o.job.Ended():
-		return "submitted as " + o.job.ID
+	case o.job == nil:
+		return "not submitted"
+	case o.job.Status == api.JobSucceeded && o.err != nil:
+		return "succeeded, but not saved"
+	case o.job.Ended():
+		return o.job.Status
+	case o.err != nil && codeOf(o.err) == exitJobCancelled:
+		return api.JobCancelling
+	case o.err != nil && o.job.Status == api.JobQueued:
+		return "still queued"
+	case o.err != nil:
+		return "still running"
 	}
-	return o.job.Status
+	return "submitted as " + o.job.ID
 }
 
 // fault is what makes the command fail for this file, or nil.
 func (o *outcome) fault() error {
 	switch {
 	case o.err != nil:
-		return o.err
+		return codedf(codeOf(o.err), "%s: %w", o.file, o.err)
 	case o.job.Status == api.JobFailed:
-		return codedf(exitJobFailed, "job %s failed: %s: %s", o.job.ID, orDash(o.job.FailureCode), orDash(o.job.FailureMessage))
+		return codedf(exitJobFailed, "%s: %s (%s, job %s)", o.file, orDash(o.job.FailureMessage), orDash(o.job.FailureCode), o.job.ID)
 	case o.job.Status == api.JobCancelled:
-		return codedf(exitJobCancelled, "job %s was cancelled", o.job.ID)
+		return codedf(exitJobCancelled, "%s: the job was cancelled (job %s)", o.file, o.job.ID)
 	}
 	return nil
 }
 
-// verdict is how the command ends: what broke on the way weighs more than a
-// failed job, and that more than a cancelled one.
+// verdict is how the command ends: every file's fault.
 func verdict(outcomes []*outcome) error {
-	worst, faults := error(nil), 0
+	var all faults
 	for _, o := range outcomes {
-		fault := o.fault()
-		if fault == nil {
-			continue
-		}
-		faults++
-		if worst == nil || codeOf(fault) < codeOf(worst) {
-			worst = fault
+		if fault := o.fault(); fault != nil {
+			all = append(all, fault)
 		}
 	}
-	if faults < 2 {
-		return worst
-	}
-	return codedf(codeOf(worst), "%d of %d files did not make it, one because %w", faults, len(outcomes), worst)
+	return all.err()
 }

@@ -39,7 +39,11 @@ func pairCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Paired with %s as %s. Start working: rendermac agent\n", clean(p.URL), clean(p.DeviceID))
+			work := "rendermac agent"
+			if g.data != "" {
+				work += " --data " + shellWord(g.data)
+			}
+			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "Paired with %s as %s. Start working: %s\n", clean(p.URL), clean(p.DeviceID), clean(work))
 			return err
 		},
 	}
@@ -59,6 +63,10 @@ func pair(ctx context.Context, c *config.Config, server, code, name string) (*pa
 	var refused *api.Error
 	if errors.As(err, &refused) && refused.Code == api.CodeBadCode {
 		return nil, errors.New("the server does not take this code: make a new one with rendermac devices pair")
+	}
+	var silent *api.Unreachable
+	if errors.As(err, &silent) {
+		return nil, fmt.Errorf("no server answers at %s (%w): check the address, as the server's start prints it; 127.0.0.1 is this machine itself", server, silent.Cause)
 	}
 	if err != nil {
 		return nil, err

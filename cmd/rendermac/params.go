@@ -2,9 +2,9 @@ package main
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
+	"maps"
 	"slices"
-	"strconv"
 	"strings"
 
 	"rendermac/api"
@@ -26,9 +26,9 @@ func pairs(flag string, args []string) (map[string]string, error) {
 	return all, nil
 }
 
-// typedParams gives each -p the type that the service's schema says. A name that
-// the service does not have is found here, before a long upload; the values are
-// the server's to judge.
+// typedParams gives each -p the type that the service's schema says. All that
+// the schema refuses is found here at once, before a long upload; what one param
+// means for another is the server's to judge.
 func (s *submission) typedParams(ctx context.Context) (map[string]any, error) {
 	given, err := pairs("-p", s.params)
 	if err != nil {
@@ -40,25 +40,39 @@ func (s *submission) typedParams(ctx context.Context) (map[string]any, error) {
 	}
 	schema, err := readSchema(service.Params)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("the server's schema of %s cannot be read: %w", s.service, err)
 	}
-	typed := map[string]any{}
+	typed, wrong := map[string]any{}, []string{}
 	if s.preset != "" {
-		if !slices.ContainsFunc(service.Presets, func(p api.Preset) bool { return p.Name == s.preset }) {
-			return nil, usagef("%s has no preset %q; see rendermac services %s", s.service, s.preset, s.service)
-		}
 		typed["preset"] = s.preset
+		wrong = append(wrong, presetFault(service, s.preset)...)
 	}
-	for key, text := range given {
-		p, ok := schema.Properties[key]
-		if !ok {
-			return nil, usagef("%s has no param %q; see rendermac services %s", s.service, key, s.service)
+	for _, key := range slices.Sorted(maps.Keys(given)) {
+		value, fault := schema.typed(key, given[key])
+		if fault != "" {
+			wrong = append(wrong, fault)
 		}
-		if typed[key], err = p.value(key, text); err != nil {
-			return nil, err
-		}
+		typed[key] = value
+	}
+	if len(wrong) > 0 {
+		return nil, usagef("%s; see rendermac services %s", strings.Join(wrong, "; "), s.service)
 	}
 	return typed, nil
+}
+
+// presetFault is one sentence where the service has no such preset.
+func presetFault(service *api.Service, preset string) []string {
+	var names []string
+	for _, p := range service.Presets {
+		if p.Name == preset {
+			return nil
+		}
+		names = append(names, p.Name)
+	}
+	if len(names) == 0 {
+		return []string{fmt.Sprintf("%s has no presets, so not %q", service.Name, preset)}
+	}
+	return []string{fmt.Sprintf("%s has no preset %q: choose one of %s", service.Name, preset, strings.Join(names, ", "))}
 }
 
 // findService is the service of this name; the error names those that are there.
@@ -75,59 +89,4 @@ func findService(ctx context.Context, client *api.Client, name string) (*api.Ser
 		names = append(names, s.Name)
 	}
 	return nil, usagef("there is no service %q here: choose one of %s", name, strings.Join(names, ", "))
-}
-
-// paramSchema is as much of a JSON Schema as a command line needs.
-type paramSchema struct {
-	Properties map[string]property `json:"properties"`
-}
-
-type property struct {
-	Type        types           `json:"type"`
-	Description string          `json:"description"`
-	Default     json.RawMessage `json:"default"`
-	Enum        []any           `json:"enum"`
-}
-
-// types is a schema's type: a word, or a list of them.
-type types []string
-
-func (t *types) UnmarshalJSON(text []byte) error {
-	var one string
-	if json.Unmarshal(text, &one) == nil {
-		*t = types{one}
-		return nil
-	}
-	return json.Unmarshal(text, (*[]string)(t))
-}
-
-func readSchema(text json.RawMessage) (*paramSchema, error) {
-	schema := &paramSchema{}
-	return schema, json.Unmarshal(text, schema)
-}
-
-// value is text as p's type; without one it stays text.
-func (p property) value(key, text string) (any, error) {
-	for _, t := range p.Type {
-		switch t {
-		case "integer", "number":
-			if _, err := strconv.ParseFloat(text, 64); err == nil && json.Valid([]byte(text)) {
-				return json.Number(text), nil
-			}
-		case "boolean":
-			if b, err := strconv.ParseBool(text); err == nil {
-				return b, nil
-			}
-		case "object", "array":
-			if json.Valid([]byte(text)) {
-				return json.RawMessage(text), nil
-			}
-		default: // string
-			return text, nil
-		}
-	}
-	if len(p.Type) > 0 {
-		return nil, usagef("-p %s must be of type %s, not %q", key, strings.Join(p.Type, " or "), text)
-	}
-	return text, nil
 }

@@ -30,6 +30,16 @@ func clean(s string) string {
 	return b.String()
 }
 
+// shellWord is s as one word that can be typed into a shell.
+func shellWord(s string) string {
+	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("_-./+,:@%", r)
+	}) {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}
+
 // printJSON writes an answer as the API has it.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)

@@ -95,3 +95,29 @@ func TestVerdictIsTheWorstOutcome(t *testing.T) {
 		}
 	}
 }
+
+func TestShellWordsCanBeTyped(t *testing.T) {
+	for word, want := range map[string]string{
+		"out/film-1.mp4": "out/film-1.mp4", "Ärger.mov": "Ärger.mov", "my film.mp4": "'my film.mp4'", "it's": `'it'\''s'`, "$HOME": "'$HOME'", "": "''",
+	} {
+		if got := shellWord(word); got != want {
+			t.Errorf("%q: got %s, want %s", word, got, want)
+		}
+	}
+}
+
+func TestJobsFitATerminal(t *testing.T) {
+	job := api.JobItem{
+		ID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", Status: api.JobSucceeded, OutputName: new("interview-of-the-year-final-2-really.mp4"),
+		Params: []byte(`{"preset":"web-1080p"}`), CreatedAt: time.Now().Add(-12 * time.Minute),
+	}
+	var out bytes.Buffer
+	if err := printJobs(&out, []api.JobItem{job}, ""); err != nil {
+		t.Fatal(err)
+	}
+	want := "ID                              STATUS     FILE               PRESET     AGE\n" +
+		"job_01kbd3m8q5w9x2c7e4r6t8y0za  succeeded  intervie…ally.mp4  web-1080p  12 min\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
+	}
+}

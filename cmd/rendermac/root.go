@@ -86,7 +86,7 @@ func (g *globals) client() (*api.Client, error) {
 		return nil, err
 	}
 	if server.Key == "" {
-		return nil, fmt.Errorf("there is no API key for %s: start a server here with rendermac serve, or pass --key (RENDERMAC_API_KEY)", server.URL)
+		return nil, fmt.Errorf("there is no API key for %s: copy the key from admin.key in the server's data directory into RENDERMAC_API_KEY, or pass --key", server.URL)
 	}
 	return api.NewClient(server.URL, server.Key, version), nil
 }

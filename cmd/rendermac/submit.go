@@ -3,10 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -22,9 +18,10 @@ type submission struct {
 	cancelOnInterrupt        bool
 	out                      string
 
-	client *api.Client
-	job    api.JobRequest // of every file, but for its input
-	board  *board
+	noteIdle bool // say so where no device can take a job
+	client   *api.Client
+	job      api.JobRequest // of every file, but for its input
+	board    *board
 }
 
 func submitCommand(g *globals) *cobra.Command {
@@ -33,7 +30,8 @@ func submitCommand(g *globals) *cobra.Command {
 		Use:   "submit FILE…",
 		Short: "Upload files and submit a job for each",
 		Long: "Uploads each file and submits a job for it. The jobs' ids go to stdout, or with -o the\n" +
-			"paths of the results. With --wait the exit code is 3 if a job failed, 4 if one was cancelled.",
+			"paths of the results. With --wait the exit code is 3 if a job failed, 4 if one was cancelled.\n" +
+			"Without --preset and -p a film becomes H.264 in mp4, as wide and high as it was.",
 		Example: "  rendermac submit interview.mov --preset web-1080p\n" +
 			"  rendermac submit interview.mov --preset web-720p -p start_s=5 --wait -o interview-web.mp4\n" +
 			"  rendermac submit rushes/*.mov --preset prores-proxy --label client=acme -o proxies/",
@@ -46,7 +44,7 @@ func submitCommand(g *globals) *cobra.Command {
 	f.StringArrayVarP(&s.params, "param", "p", nil, "a param as key=value, over the preset's (may be repeated)")
 	f.IntVar(&s.priority, "priority", 0, "-100 to 100; higher goes first")
 	f.StringArrayVar(&s.labels, "label", nil, "a label as key=value (may be repeated)")
-	f.StringVar(&s.webhook, "webhook", "", "a URL to tell when the job has ended")
+	f.StringVar(&s.webhook, "webhook", "", "a URL to tell when the job has ended (this version keeps the deliveries, a later one sends them)")
 	f.BoolVar(&s.wait, "wait", false, "wait until the jobs have ended")
 	f.StringVarP(&s.out, "output", "o", "", "write the result to this file, or folder for several files; implies --wait")
 	f.BoolVar(&s.force, "force", false, "overwrite files that exist")
@@ -57,7 +55,8 @@ func submitCommand(g *globals) *cobra.Command {
 
 func (s *submission) run(cmd *cobra.Command, g *globals, files []string) (err error) {
 	ctx := cmd.Context()
-	if err := s.checkFiles(files); err != nil {
+	s.wait, s.noteIdle = s.wait || s.out != "", true
+	if err := s.check(files); err != nil {
 		return err
 	}
 	if s.client, err = g.client(); err != nil {
@@ -66,7 +65,6 @@ func (s *submission) run(cmd *cobra.Command, g *globals, files []string) (err er
 	if s.job, err = s.request(ctx); err != nil {
 		return err
 	}
-	s.wait = s.wait || s.out != ""
 	s.board = newBoard(cmd.ErrOrStderr(), len(files))
 	outcomes := s.each(ctx, files)
 	s.board.close()
@@ -74,34 +72,11 @@ func (s *submission) run(cmd *cobra.Command, g *globals, files []string) (err er
 		if err := o.print(cmd.OutOrStdout(), s); err != nil {
 			return err
 		}
+		if o.path != "" {
+			noteExtension(cmd.ErrOrStderr(), o.job, o.path)
+		}
 	}
 	return verdict(outcomes)
-}
-
-// checkFiles finds what would fail only after an upload.
-func (s *submission) checkFiles(files []string) error {
-	for _, file := range files {
-		info, err := os.Stat(file)
-		if err != nil {
-			return err
-		}
-		if !info.Mode().IsRegular() {
-			return fmt.Errorf("%s is not a regular file", file)
-		}
-	}
-	if s.out == "" {
-		return nil
-	}
-	if len(files) > 1 || strings.HasSuffix(s.out, "/") {
-		return os.MkdirAll(s.out, 0o755)
-	}
-	if info, err := os.Stat(s.out); err == nil && !info.IsDir() && !s.force {
-		return fmt.Errorf("%s exists: pass --force to overwrite it", s.out)
-	}
-	if _, err := os.Stat(filepath.Dir(s.out)); err != nil {
-		return fmt.Errorf("the folder of -o cannot be used: %w", err)
-	}
-	return nil
 }
 
 // request is the job that every file gets.

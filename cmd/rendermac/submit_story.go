@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -25,12 +26,7 @@ func (s *submission) each(ctx context.Context, files []string) []*outcome {
 		line := s.board.line(filepath.Base(file))
 		all.Go(func() {
 			outcomes[i].err = s.one(ctx, outcomes[i], line, turn)
-			well := outcomes[i].fault() == nil
-			if !well && len(files) == 1 {
-				line.end("failed", false) // the command's own error says why
-				return
-			}
-			line.end(outcomes[i].summary(), well)
+			line.end(outcomes[i].summary(), outcomes[i].fault() == nil)
 		})
 	}
 	all.Wait()
@@ -41,7 +37,7 @@ func (s *submission) each(ctx context.Context, files []string) []*outcome {
 func (s *submission) one(ctx context.Context, o *outcome, line *line, turn chan struct{}) error {
 	input, err := s.upload(ctx, o.file, line, turn)
 	if interrupted(ctx, err) {
-		return fmt.Errorf("interrupted; nothing was submitted for %s", o.file)
+		return errors.New("interrupted; nothing was submitted")
 	}
 	if err != nil {
 		return err
@@ -51,17 +47,49 @@ func (s *submission) one(ctx context.Context, o *outcome, line *line, turn chan 
 	if o.job, err = s.client.Submit(ctx, request); err != nil || !s.wait {
 		return err
 	}
-	line.say(standing(o.job))
-	job, err := s.client.Wait(ctx, o.job.ID, line.follow)
-	if err != nil {
+	if err := s.awaitEnd(ctx, o, line); err != nil {
 		return s.stopWaiting(ctx, o, err)
 	}
-	o.job = job
-	if s.out == "" || job.Artifact == nil {
+	if s.out == "" || o.job.Artifact == nil {
 		return nil
 	}
-	o.path, err = download(ctx, s.client, job, s.out, s.force, line)
+	o.path, err = download(ctx, s.client, o.job, s.out, s.force, line)
+	if interrupted(ctx, err) {
+		err = errors.New("interrupted")
+	}
+	if err != nil {
+		return fmt.Errorf("%w; the result is safe on the server: rendermac jobs download %s -o FILE", err, o.job.ID)
+	}
+	return nil
+}
+
+// awaitEnd follows the job until it has ended.
+func (s *submission) awaitEnd(ctx context.Context, o *outcome, line *line) error {
+	note := ""
+	if s.noteIdle {
+		note = idleNote(ctx, s.client, &o.job.JobItem)
+	}
+	line.say(standing(o.job) + note)
+	_, err := s.client.Wait(ctx, o.job.ID, func(now *api.Job) {
+		if o.job = now; now.Status != api.JobQueued {
+			note = ""
+		}
+		line.follow(now, note)
+	})
 	return err
+}
+
+// idleNote is what to know of a queued job that no device can take now. It is
+// no more than a hint, so a server that does not answer leaves it out.
+func idleNote(ctx context.Context, client *api.Client, job *api.JobItem) string {
+	if job.Status != api.JobQueued {
+		return ""
+	}
+	service, err := findService(ctx, client, job.Service)
+	if err != nil || service.DevicesOnline > 0 {
+		return ""
+	}
+	return ": no Mac is online for it (rendermac devices)"
 }
 
 func (s *submission) upload(ctx context.Context, file string, line *line, turn chan struct{}) (*api.UploadDone, error) {
@@ -88,7 +116,11 @@ func (s *submission) stopWaiting(ctx context.Context, o *outcome, err error) err
 		return fmt.Errorf("%w; the job goes on: rendermac jobs show %s", err, o.job.ID)
 	}
 	if !s.cancelOnInterrupt {
-		return fmt.Errorf("interrupted; the job goes on: rendermac jobs cancel %s", o.job.ID)
+		out := ""
+		if s.out != "" {
+			out = " -o " + shellWord(s.out)
+		}
+		return fmt.Errorf("interrupted, but the job goes on; get it later: rendermac jobs download %s%s; stop it: rendermac jobs cancel %s", o.job.ID, out, o.job.ID)
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cancelTime)
 	defer cancel()
