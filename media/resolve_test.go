@@ -84,6 +84,7 @@ func TestResolve_RefusesAndNamesThePlace(t *testing.T) {
 		{`{"preset":"podcast-m4a","quality":50}`, []string{"params.quality"}},
 		{`{"quality":50,"video_bitrate":1000000}`, []string{"params.video_bitrate"}},
 		{`{"preset":"prores-proxy","video_bitrate":1000000}`, []string{"params.video_bitrate"}},
+		{`{"preset":"prores-proxy","container":"mp4","width":-1}`, []string{"params.container", "params.container", "params.width"}},
 		{`{"preset":"prores-proxy","audio_bitrate":128000}`, []string{"params.audio_bitrate"}},
 	} {
 		resolved, faults := service(t).Resolve(json.RawMessage(c.params))
