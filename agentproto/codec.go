@@ -2,6 +2,7 @@ package agentproto
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -118,7 +119,7 @@ func plain(err error) string {
 	var ill *json.UnmarshalTypeError
 	if errors.As(err, &ill) {
 		field := ill.Field[strings.LastIndexByte(ill.Field, '.')+1:]
-		return fmt.Sprintf("%s may not be a JSON %s", field, ill.Value)
+		return fmt.Sprintf("%s may not be a JSON %s", cmp.Or(field, "a message"), ill.Value)
 	}
 	return "not valid JSON"
 }
