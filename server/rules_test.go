@@ -139,7 +139,8 @@ func TestF4_WrongIdentitiesAreRefusedAndChangeNothing(t *testing.T) {
 }
 
 func TestF4_AnExpiredLeaseIsExpiredFromItsInstant(t *testing.T) {
-	h := mustStudio(t)
+	h := mustServe(t) // without a sweeper
+	h.srv.matcherOnly(t)
 	r := h.mustMac(1).mustRun()
 	h.clock.Advance(storetest.TTL)
 	r.say(r.progress("running"))
@@ -199,7 +200,8 @@ func TestF5_CancellingAnswersCancelAndRenewsNothing(t *testing.T) {
 }
 
 func TestF6_CommitAfterExpiryIsRefused(t *testing.T) {
-	h := mustStudio(t)
+	h := mustServe(t) // without a sweeper
+	h.srv.matcherOnly(t)
 	r := h.mustMac(1).mustRun()
 	r.reach(fence.AttemptUploading)
 	h.clock.Advance(storetest.TTL)
