@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"net/http"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -157,17 +156,15 @@ func TestGateway_ATokenIsInNoLogLine(t *testing.T) {
 func TestGateway_ASilentSocketIsEnded(t *testing.T) {
 	h := mustStudio(t, func(o *Options) { o.Heartbeat = 20 * time.Millisecond })
 	m := h.mustMac(1) // reads no more, and so answers no ping
-	ended := make(chan struct{})
-	go func() {
-		for h.srv.hub.of(m.id) != nil {
-			runtime.Gosched()
+	look := time.NewTicker(20 * time.Millisecond)
+	defer look.Stop()
+	vain := time.After(2 * pongTimeout)
+	for h.srv.hub.of(m.id) != nil {
+		select {
+		case <-look.C:
+		case <-vain:
+			t.Fatal("a socket that answers no ping lives on")
 		}
-		close(ended)
-	}()
-	select {
-	case <-ended:
-	case <-time.After(2 * pongTimeout):
-		t.Fatal("a socket that answers no ping lives on")
 	}
 }
 
