@@ -51,7 +51,7 @@ func (c *Config) value(t *testing.T, name string) Value {
 
 func TestExampleFileListsEveryKeyWithItsDefault(t *testing.T) {
 	if *update {
-		if err := os.WriteFile(exampleFile, []byte(Example()), 0o644); err != nil {
+		if err := os.WriteFile(exampleFile, []byte(exampleText()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +59,7 @@ func TestExampleFileListsEveryKeyWithItsDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if string(text) != Example() {
+	if string(text) != exampleText() {
 		t.Fatal("config.example.yaml is not what the table of keys says: run go test ./config -run Example -update")
 	}
 	data := t.TempDir()

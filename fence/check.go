@@ -213,6 +213,3 @@ func Resumed(a Attempt, c Claim, newHash string, expires time.Time) Attempt {
 	a.Epoch, a.TokenHash, a.ExpiresAt = a.Epoch+1, newHash, expires
 	return a
 }
-
-// CheckAdmission says whether a queued job is past its admission deadline (F13).
-func CheckAdmission(j Job, now time.Time) bool { return j.Status != JobQueued || j.admits(now) }

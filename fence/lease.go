@@ -30,6 +30,14 @@ func subset(want, have []string) bool {
 	return !slices.ContainsFunc(want, func(w string) bool { return !slices.Contains(have, w) })
 }
 
+// Sooner is the earlier of two deadlines; zero is never.
+func Sooner(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}
+
 // ClockJump is how far the wall clock has moved beside the monotonic one since
 // the last look. Up to two seconds is drift, not a jump (F15).
 func ClockJump(wall, mono time.Duration) time.Duration {

@@ -145,7 +145,7 @@ func (m *Model) Expire() {
 		}
 	}
 	for _, j := range m.Jobs {
-		if !CheckAdmission(*j, m.Now) {
+		if j.Status == JobQueued && !j.admits(m.Now) {
 			j.Status = JobFailed
 		}
 	}

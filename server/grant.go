@@ -18,7 +18,7 @@ const partURLs = 6 * time.Hour
 func (s *session) upload(m *agentproto.Upload) {
 	parts := make([]store.Part, len(m.Parts))
 	for i, p := range m.Parts {
-		parts[i] = store.Part{Number: p.Number, Bytes: p.Bytes, SHA256: p.SHA256}
+		parts[i] = store.Part(p)
 	}
 	g, err := s.srv.o.DB.Upload(s.acting, s.claim(m.IDs, ""), fence.Result{Bytes: m.Bytes, SHA256: m.SHA256}, parts)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"rendermac/fence"
 	"rendermac/store"
 )
 
@@ -60,7 +61,7 @@ func (m *matcher) runOnce(ctx context.Context) (retryAt time.Time) {
 					some[i].offer(out.Offer, m.offers)
 					m.srv.sweeper.at(out.Offer.ExpiresAt)
 				}
-				retryAt = earlier(retryAt, out.RetryAt)
+				retryAt = fence.Sooner(retryAt, out.RetryAt)
 			}
 			if outs[len(outs)-1].Idle { // nobody else needs to ask; what comes now wakes us again
 				break
@@ -88,11 +89,4 @@ func (m *matcher) lease(ctx context.Context, sessions []*session) []store.LeaseO
 	}
 	all.Wait()
 	return outs
-}
-
-func earlier(a, b time.Time) time.Time {
-	if a.IsZero() || !b.IsZero() && b.Before(a) {
-		return b
-	}
-	return a
 }

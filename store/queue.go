@@ -96,9 +96,7 @@ func (t *tx) best(d puller, classes []string) (*candidate, time.Time, error) {
 		if c != nil && (best == nil || c.priority > best.priority || c.priority == best.priority && c.id < best.id) {
 			best = c
 		}
-		if !again.IsZero() && (retryAt.IsZero() || again.Before(retryAt)) {
-			retryAt = again
-		}
+		retryAt = fence.Sooner(retryAt, again)
 	}
 	return best, retryAt, nil
 }
@@ -128,9 +126,7 @@ func (t *tx) firstOf(d puller, class string, needs fence.Needs) (*candidate, tim
 			if free || err != nil {
 				return &c, retryAt, err
 			}
-			if !again.IsZero() && (retryAt.IsZero() || again.Before(retryAt)) {
-				retryAt = again
-			}
+			retryAt = fence.Sooner(retryAt, again)
 		}
 		if len(ahead) < page {
 			return nil, retryAt, nil

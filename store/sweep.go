@@ -115,9 +115,7 @@ func (t *tx) nextDeadline() (time.Time, error) {
 		(SELECT min(last_seen_at) + ? FROM devices WHERE online = 1)`, []any{t.o.DeviceTTL.Milliseconds()}, &lease, &admission, &seen)
 	var next time.Time
 	for _, at := range []sql.NullInt64{lease, admission, seen} {
-		if at.Valid && (next.IsZero() || fromMS(at.Int64).Before(next)) {
-			next = fromMS(at.Int64)
-		}
+		next = fence.Sooner(next, timeOrZero(at))
 	}
 	return next, err
 }

@@ -24,11 +24,7 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 		Example: "  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za\n  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za -o interview-web.mp4",
 		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
-			job, err := client.Job(cmd.Context(), args[0])
+			client, job, err := g.job(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}

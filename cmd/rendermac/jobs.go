@@ -1,10 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"rendermac/api"
 )
 
 func jobsCommand(g *globals) *cobra.Command {
@@ -65,11 +68,7 @@ func jobsShowCommand(g *globals) *cobra.Command {
 		Example: "  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
 		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
-			job, err := client.Job(cmd.Context(), args[0])
+			client, job, err := g.job(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -84,6 +83,16 @@ func jobsShowCommand(g *globals) *cobra.Command {
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
+}
+
+// job asks the server for one job.
+func (g *globals) job(ctx context.Context, id string) (*api.Client, *api.Job, error) {
+	client, err := g.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	job, err := client.Job(ctx, id)
+	return client, job, err
 }
 
 // jobIDs finds arguments that cannot be ids.

@@ -12,8 +12,8 @@ const exampleHead = `# RenderMac's settings: every key, with its default and why
 # file (RENDERMAC_LEASE_TTL for lease.ttl), a flag over both.
 `
 
-// Example is config.example.yaml.
-func Example() string {
+// exampleText is config.example.yaml.
+func exampleText() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
 	var open []string // the sections that the last key stood in
