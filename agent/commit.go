@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -32,6 +33,7 @@ func (r *run) commit(ctx context.Context) error {
 		if r.isAccepted() {
 			return r.awaitFinal(ctx)
 		}
+		failpoint.At("agent.commit")
 		answer, err := r.ask(ctx, r.commitment)
 		switch {
 		case errors.Is(err, errUnanswered):

@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/media"
 )
@@ -78,6 +79,7 @@ func (a *agent) take(m *agentproto.LeaseOffer, l *link) {
 // live is all of a run. When it returns nothing is left of it, neither process
 // nor file, but for a result that is kept.
 func (r *run) live() {
+	failpoint.At("agent.leased")
 	var helpers sync.WaitGroup
 	helpers.Go(func() { r.watch(r.life, r.lose) })
 	helpers.Go(func() { r.pulse(r.life) })
@@ -120,6 +122,7 @@ func (r *run) produce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failpoint.At("agent.download")
 	paths, err := r.download(ctx)
 	if err != nil {
 		return err
@@ -134,6 +137,7 @@ func (r *run) produce(ctx context.Context) error {
 	if err != nil {
 		return failed(fence.RunnerFailed, "%s", err)
 	}
+	failpoint.At("agent.run")
 	warnings, err := r.encode(ctx, plan, params)
 	if err != nil {
 		return err

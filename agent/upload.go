@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -42,6 +43,7 @@ func (r *run) upload(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
+		failpoint.At("agent.upload")
 		before := u.held.Load()
 		if from, err = u.page(ctx, grant); err != nil {
 			return u.failure(ctx, err)

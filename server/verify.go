@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"rendermac/artifact"
+	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/media"
 	"rendermac/media/probe"
@@ -27,6 +28,7 @@ func wrong(format string, args ...any) finding {
 // verify publishes what was uploaded, hashes it itself, and reads it (F7, F16).
 // An error means that the store could not be read.
 func (s *Server) verify(ctx context.Context, v *store.Verification) (finding, error) {
+	failpoint.At("server.verify")
 	info, err := s.o.Artifacts.Complete(ctx, v.OutputKey)
 	switch {
 	case errors.Is(err, artifact.ErrIncomplete), errors.Is(err, artifact.ErrNotFound):

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"rendermac/failpoint"
 	"rendermac/fence"
 
 	"github.com/oklog/ulid/v2"
@@ -39,7 +40,12 @@ func (t *tx) begin() error {
 	return t.exec("BEGIN IMMEDIATE")
 }
 
-func (t *tx) commit() error { return t.exec("COMMIT") }
+func (t *tx) commit() error {
+	failpoint.At("store.commit.before")
+	err := t.exec("COMMIT")
+	failpoint.At("store.commit.after")
+	return err
+}
 
 func (t *tx) rollback() {
 	t.fatal = nil

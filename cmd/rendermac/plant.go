@@ -69,7 +69,7 @@ func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *pla
 func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
 	start := time.Now()
 	p.db, err = store.Open(ctx, store.Options{
-		Path: filepath.Join(c.Data, "rendermac.db"), Now: time.Now, Mono: func() time.Duration { return time.Since(start) }, Rand: rand.Reader,
+		Path: filepath.Join(c.Data, "rendermac.db"), Now: wallClock, Mono: func() time.Duration { return time.Since(start) }, Rand: rand.Reader,
 		LeaseTTL: c.Lease.TTL, DeviceTTL: c.Lease.DeviceTTL, RetryBackoff: c.Jobs.RetryBackoff, Resume: c.Lease.Resume, Log: log,
 	})
 	if err != nil {
@@ -82,7 +82,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	if err != nil {
 		return err
 	}
-	if p.artifacts, err = artifact.OpenDir(c.Store.Path, secret, time.Now); err != nil {
+	if p.artifacts, err = artifact.OpenDir(c.Store.Path, secret, wallClock); err != nil {
 		return err
 	}
 	var proxies []string
@@ -90,7 +90,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		proxies = append(proxies, network.String())
 	}
 	s, err := server.New(server.Options{
-		DB: p.db, Artifacts: p.artifacts, Now: time.Now, Log: log, Version: version,
+		DB: p.db, Artifacts: p.artifacts, Now: wallClock, Log: log, Version: version,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,

@@ -1,0 +1,7 @@
+//go:build failpoints
+
+package main
+
+import "rendermac/failpoint"
+
+func init() { wallClock = failpoint.Now }
