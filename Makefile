@@ -30,6 +30,8 @@ check: ## formatting, vet, staticcheck, and the build for Apple Silicon
 	@out=$$($(GOFUMPT) -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofumpt would change:"; echo "$$out"; exit 1; fi
 	$(GO) vet ./...
 	$(STATICCHECK) ./...
+	$(GO) vet -tags failpoints ./failpoint ./cmd/rendermac
+	$(STATICCHECK) -tags failpoints ./failpoint ./cmd/rendermac
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rendermac
 
@@ -40,8 +42,11 @@ bench: ready ## the store's cycle as ratios, submit to offer, bytes against a ba
 ready: build ## idle memory and time to ready, on an empty and on a large database
 	@scripts/ready.sh
 
-soak: deps ## slow: the fence's histories a thousand times over
-	RENDERMAC_SOAK=1 $(GO) test -timeout 60m -run 'Model|Histor' -v ./fence ./store
+soak: export RENDERMAC_SOAK = 1
+soak: deps ## hours: 100,000 histories, ten minutes of swarm, a kill at every mark, 1,000 power cuts
+	$(GO) test -timeout 6h -v -run 'Model|Histor' ./fence ./store
+	$(GO) test -timeout 1h -v -run Swarm ./server
+	$(GO) test -timeout 6h -v -run 'Crash|Power' ./qualify
 
 fuzz: ## every fuzz target for half a minute
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
