@@ -1,35 +1,62 @@
 package fence
 
 import (
+	"flag"
 	"fmt"
-	"math/rand/v2"
 	"os"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"pgregory.net/rapid"
 )
 
-// world drives the model with random events and remembers what every agent
-// has ever been told, so that stale identities come back at any moment.
+// move is one drawn event of a history; it refers to things by small numbers,
+// counted back from the newest.
+type move struct {
+	Event               string
+	Mac, Run, Job, Lie  int
+	Session, Much, Else int
+}
+
+var moves = []string{
+	"lease", "progress", "upload", "commit", "verdict", "submit", "lease", "upload", "commit", "hello", "progress", "fail", "lease", "upload", "commit", "verdict",
+	"cancel", "expire", "hello", "log", "bye", "restart", "set", "cancel", "fail", "lease", "upload", "commit", "verdict", "hello", "expire", "revoke",
+}
+
+var drawMove = rapid.Custom(func(t *rapid.T) move {
+	small := func(name string, most int) int { return rapid.IntRange(0, most).Draw(t, name) }
+	return move{
+		Event: rapid.SampledFrom(moves).Draw(t, "event"), Mac: small("mac", 1), Run: small("run", 20), Job: small("job", 6),
+		Lie: small("lie", 31), Session: small("session", 9), Much: small("much", 7), Else: small("else", 7),
+	}
+})
+
+// world drives the model alone, and remembers what every agent has ever been
+// told, so that stale identities come back at any moment.
 type world struct {
 	*Model
-	rnd      *rand.Rand
-	sessions map[string]string
+	t        *rapid.T
+	sessions map[string][]string // by device, the newest last
+	macs     []string
 	known    []Claim // every identity ever handed out, the newest last
-	newest   map[string]Claim
 	serial   int
 	accepted int
 }
 
-func newWorld(seed uint64) *world {
-	w := &world{
-		Model: NewModel(time.Unix(1_800_000_000, 0), time.Minute, true), rnd: rand.New(rand.NewPCG(seed, 1)),
-		sessions: map[string]string{}, newest: map[string]Claim{},
+func newWorld(t *rapid.T, resume bool) *world {
+	terms := Terms{LeaseTTL: time.Minute, DeviceTTL: 90 * time.Second, Backoff: 5 * time.Second, Resume: resume}
+	w := &world{Model: NewModel(time.Unix(1_800_000_000, 0), terms), t: t, sessions: map[string][]string{}}
+	for range 2 {
+		w.macs = append(w.macs, w.name("dev"))
+		w.Pair(w.macs[len(w.macs)-1])
+		w.greet(w.macs[len(w.macs)-1], nil)
 	}
-	for _, d := range []string{"dev_a", "dev_b"} {
-		w.hello(d, nil)
-	}
-	for i := range 3 {
-		w.Submit(fmt.Sprintf("job_%d", i), 1+w.rnd.IntN(3), time.Time{})
+	for range 3 {
+		w.act(move{Event: "submit", Much: 2})
 	}
 	return w
 }
@@ -39,139 +66,233 @@ func (w *world) name(kind string) string {
 	return fmt.Sprintf("%s_%d", kind, w.serial)
 }
 
-func (w *world) hello(device string, list []Claim) {
-	session := w.name("ses")
-	secrets := make([]string, len(list))
-	hashes := make([]string, len(list))
+func (w *world) greet(device string, list []Claim) {
+	secrets, hashes := make([]string, len(list)), make([]string, len(list))
 	for i := range list {
 		secrets[i] = w.name("secret")
 		hashes[i] = HashToken(secrets[i])
 	}
-	w.sessions[device] = session
-	for i, id := range w.Hello(device, session, list, hashes) {
-		a := w.attempt(id)
-		w.learn(Claim{JobID: a.JobID, AttemptID: id, DeviceID: device, Epoch: a.Epoch, Token: secrets[i]})
+	session := w.name("ses")
+	answers, _ := w.Hello(device, session, list, hashes)
+	w.sessions[device] = append(w.sessions[device], session)
+	for i, a := range answers {
+		if a.Resumed {
+			w.known = append(w.known, Claim{DeviceID: device, JobID: list[i].JobID, AttemptID: list[i].AttemptID, Epoch: w.Run(list[i].AttemptID).Epoch, Token: secrets[0]})
+			secrets = secrets[1:] // drawn in the order of those that pass
+		}
 	}
 }
 
-func (w *world) learn(c Claim) {
-	w.known = append(w.known, c)
-	w.newest[c.AttemptID] = c
+func (w *world) session(device string, back int) string {
+	list := w.sessions[device]
+	return list[max(0, len(list)-1-max(0, back-7))]
 }
 
-// any is some identity ever handed out, with the device's session of now.
-func (w *world) any() Claim {
+// claim is some identity ever handed out, on a session of its device, and
+// sometimes a little wrong.
+func (w *world) claim(m move) Claim {
 	if len(w.known) == 0 {
-		return Claim{DeviceID: "dev_a"}
+		return Claim{DeviceID: w.macs[m.Mac], SessionID: w.session(w.macs[m.Mac], 0), JobID: "job_0", AttemptID: "att_0", Epoch: 1}
 	}
-	c := w.known[len(w.known)-1-min(w.rnd.IntN(4), w.rnd.IntN(len(w.known)))]
-	c.SessionID = w.sessions[c.DeviceID]
-	if w.rnd.IntN(10) == 0 {
+	c := w.known[len(w.known)-1-m.Run%len(w.known)]
+	other := w.known[len(w.known)-1-m.Else%len(w.known)]
+	c.SessionID = w.session(c.DeviceID, m.Session)
+	switch m.Lie {
+	case 26:
 		c.Epoch++
-	}
-	if w.rnd.IntN(10) == 0 {
-		c.SessionID = "ses_old"
+	case 27:
+		c.Epoch--
+	case 28:
+		c.Token = other.Token
+	case 29:
+		c.JobID = other.JobID
+	case 30:
+		c.AttemptID = other.AttemptID
+	case 31:
+		c.DeviceID, c.SessionID = w.macs[m.Mac], w.session(w.macs[m.Mac], 0)
 	}
 	return c
 }
 
-func (w *world) device() string { return []string{"dev_a", "dev_b"}[w.rnd.IntN(2)] }
-func (w *world) job() string    { return fmt.Sprintf("job_%d", w.rnd.IntN(3)) }
-
-// act takes one random step. Refusals are expected: the invariants decide.
-func (w *world) act(t *testing.T) string {
-	c := w.any()
-	r := Result{Bytes: int64(w.rnd.IntN(2)), SHA256: "x"}
-	switch event := w.rnd.IntN(14); event {
-	case 0, 1:
-		secret, device := w.name("secret"), w.device()
-		a := w.name("att")
-		if job := w.job(); !w.Devices[device].Revoked && w.Lease(job, device, a, HashToken(secret)) == nil {
-			w.learn(Claim{JobID: job, AttemptID: a, DeviceID: device, Epoch: 1, Token: secret})
+// act takes one step. Refusals are expected: the invariants decide.
+func (w *world) act(m move) {
+	c, device := w.claim(m), w.macs[m.Mac]
+	switch m.Event {
+	case "submit":
+		j := ModelJob{Job: Job{ID: w.name("job"), MaxAttempts: 1 + m.Much%3}}
+		if m.Else > 5 && len(w.Jobs) > 0 {
+			j.Inputs = []string{w.Jobs[m.Job%len(w.Jobs)].ID}
 		}
-		return "lease"
-	case 2, 3:
-		_, _ = w.Progress(c, []AttemptStatus{AttemptDownloading, AttemptRunning, AttemptUploading}[w.rnd.IntN(3)])
-		return "progress"
-	case 4:
+		_ = w.Submit(j)
+	case "lease":
+		if p := w.Pull(device, w.session(device, m.Session)); p.Job != "" {
+			attempt, secret := w.name("att"), w.name("secret")
+			w.Lease(p.Job, device, attempt, HashToken(secret))
+			w.known = append(w.known, Claim{DeviceID: device, JobID: p.Job, AttemptID: attempt, Epoch: 1, Token: secret})
+		}
+	case "progress":
+		_, _ = w.Progress(c, []AttemptStatus{AttemptDownloading, AttemptRunning, AttemptUploading}[m.Much%3])
+	case "upload":
 		_, _ = w.Upload(c)
-		return "upload"
-	case 5, 6:
-		w.commit(t, c, r)
-		return "commit"
-	case 7:
-		if a := w.attempt(c.AttemptID); a != nil {
-			w.Verdict(a.ID, Verdict{Verified: true})
-		}
-		return "verified"
-	case 8:
-		if a := w.attempt(c.AttemptID); a != nil {
-			w.Verdict(a.ID, Verdict{Code: VerificationFailed})
-		}
-		return "not verified"
-	case 9:
-		_ = w.Fail(c, []string{RunnerFailed, DownloadFailed}[w.rnd.IntN(2)])
-		return "fail"
-	case 10:
-		_ = w.Cancel(w.job())
-		return "cancel"
-	case 11:
-		w.Now = w.Now.Add(time.Duration(w.rnd.IntN(50)) * time.Second)
-		w.Expire()
-		return "expire"
-	case 12:
-		if !w.Devices[c.DeviceID].Revoked {
-			w.hello(c.DeviceID, []Claim{c, w.any()})
-		}
-		return "resume"
-	default:
-		if w.rnd.IntN(6) == 0 {
-			w.Revoke(w.device())
-			return "revoke"
-		}
-		w.Restart(time.Duration(w.rnd.IntN(90)) * time.Second)
-		return "restart"
-	}
-}
-
-func (w *world) commit(t *testing.T, c Claim, r Result) {
-	step, err := w.Commit(c, r)
-	if err != nil {
-		return
-	}
-	if best := w.newest[c.AttemptID]; c.Epoch != best.Epoch || c.Token != best.Token {
-		t.Fatalf("a commit (step %d) passed under epoch %d, the newest is %d", step, c.Epoch, best.Epoch)
-	}
-	w.accepted++
-}
-
-func TestModel_500RandomHistories(t *testing.T) {
-	seen := map[string]int{}
-	accepted := 0
-	histories := uint64(500)
-	if os.Getenv("RENDERMAC_SOAK") != "" {
-		histories = 100_000
-	}
-	for seed := range histories {
-		w := newWorld(seed)
-		for step := range 120 {
-			event := w.act(t)
-			seen[event]++
-			if err := w.Check(); err != nil {
-				t.Fatalf("seed %d, step %d, after %s: %v", seed, step, event, err)
+	case "log":
+		_, _ = w.Inputs(c)
+		_ = w.Log(c)
+	case "commit":
+		w.commit(c, Result{Bytes: int64(m.Much / 7), SHA256: "x"})
+	case "verdict":
+		for _, r := range w.Runs {
+			if r.Status == AttemptCommitting || m.Else == 7 {
+				w.Verdict(r.ID, Verdict{Verified: m.Much < 6, Code: VerificationFailed})
+				break
 			}
 		}
-		accepted += w.accepted
-		for _, j := range w.Jobs {
-			seen["job "+string(j.Status)]++
+	case "fail":
+		_ = w.Fail(c, []string{DownloadFailed, RunnerFailed, InternalError, "gremlins"}[m.Much%4])
+	case "cancel":
+		if len(w.Jobs) > 0 {
+			_ = w.Cancel(w.Jobs[len(w.Jobs)-1-m.Job%len(w.Jobs)].ID)
+		}
+	default:
+		w.time(m, c, device)
+	}
+}
+
+// time is what happens to devices, clocks and the server.
+func (w *world) time(m move, c Claim, device string) {
+	seconds := time.Duration(m.Much*m.Much*m.Else) * time.Second
+	switch m.Event {
+	case "expire":
+		w.Now = w.Now.Add(seconds)
+		w.Expire()
+	case "hello":
+		list := []Claim{c, w.claim(move{Run: m.Else}), c}[:m.Much%4]
+		if m.Else < 6 { // an honest agent lists all it knows
+			list = w.known[max(0, len(w.known)-6):]
+		}
+		w.greet(device, list)
+	case "bye":
+		w.Bye(device, w.session(device, m.Session), []string{c.AttemptID})
+	case "restart":
+		w.Restart(seconds - 20*time.Second)
+	case "set":
+		w.Set(seconds - 20*time.Second)
+	case "revoke":
+		w.Revoke(device)
+		w.macs[m.Mac] = w.name("dev")
+		w.Pair(w.macs[m.Mac])
+		w.greet(w.macs[m.Mac], nil)
+	}
+}
+
+// commit holds what passes against what the agents were told: nothing that was
+// replaced may ever settle a job.
+func (w *world) commit(c Claim, r Result) {
+	if _, err := w.Commit(c, r); err != nil {
+		return
+	}
+	w.accepted++
+	for _, k := range w.known {
+		if k.AttemptID == c.AttemptID && (k.Epoch > c.Epoch || k.Epoch == c.Epoch && k.Token != c.Token) {
+			w.t.Fatalf("a commit passed under epoch %d, the newest is %d", c.Epoch, k.Epoch)
 		}
 	}
-	for _, want := range []string{"lease", "resume", "revoke", "restart", "job succeeded", "job failed", "job cancelled"} {
-		if seen[want] == 0 {
-			t.Errorf("no history saw %q: %v", want, seen)
+}
+
+// The invariants hold after every step of every history. A failure prints a seed
+// and the shortest history found: replay it with
+//
+//	go test ./fence -run TestModel_RandomHistories -rapid.seed=N
+//
+// RENDERMAC_SOAK=1 runs 100,000 of them.
+func TestModel_RandomHistories(t *testing.T) {
+	var mu sync.Mutex
+	seen := map[string]int{}
+	n := histories(t, func(rt *rapid.T) {
+		w := newWorld(rt, rapid.IntRange(0, 9).Draw(rt, "resume, but for 9") < 9)
+		for range 120 {
+			w.act(drawMove.Draw(rt, "move"))
+			if err := w.Check(); err != nil {
+				rt.Fatalf("%v", err)
+			}
+		}
+		mu.Lock()
+		defer mu.Unlock()
+		seen["history"]++
+		seen["commit"] += w.accepted
+		for _, e := range w.History {
+			seen[e.Type]++
+		}
+	})
+	if seen["history"] < n { // rapid ends early, and passes, where the test's deadline comes near
+		t.Fatalf("only %d of %d histories ran: give the test more time with -timeout", seen["history"], n)
+	}
+	for _, want := range []string{
+		"attempt.leased", "attempt.resumed", "device.revoked", "job.requeued", "job.cancelling", "job.verifying", "job.succeeded", "job.failed", "job.cancelled",
+	} {
+		if seen[want] < n/50 {
+			t.Errorf("%d histories saw %q %d times: they are too tame to mean anything", n, want, seen[want])
 		}
 	}
-	if accepted < 100 {
-		t.Errorf("only %d commits were accepted: the histories are too wild to mean anything", accepted)
+	if seen["commit"] < n {
+		t.Errorf("%d histories saw %d accepted commits: they are too wild to mean anything", n, seen["commit"])
 	}
+}
+
+// Where the model itself forgets a rule, its own invariants say so.
+func TestModel_CheckSeesABrokenWorld(t *testing.T) {
+	for rule, spoil := range map[string]func(*Model){
+		"F1": func(m *Model) { m.Runs[0].Number = 2 },
+		"F2": func(m *Model) {
+			m.Runs = append(m.Runs, &ModelRun{Attempt: Attempt{JobID: "job", Number: 2, Status: AttemptLeased}})
+		},
+		"F9":  func(m *Model) { m.Job("job").Status = JobQueued },
+		"F11": func(m *Model) { m.Runs[0].Status, m.Job("job").Status = AttemptFailed, JobFailed },
+	} {
+		m := NewModel(time.Unix(1_800_000_000, 0), Terms{LeaseTTL: time.Minute, DeviceTTL: time.Minute, Resume: true})
+		m.Pair("dev")
+		m.Hello("dev", "ses", nil, nil)
+		if err := m.Submit(ModelJob{Job: Job{ID: "job", MaxAttempts: 1}}); err != nil {
+			t.Fatal(err)
+		}
+		m.Lease("job", "dev", "att", HashToken("x"))
+		if err := m.Check(); err != nil {
+			t.Fatal(err)
+		}
+		spoil(m)
+		if err := m.Check(); err == nil || !strings.HasPrefix(err.Error(), rule+":") {
+			t.Errorf("%s is broken, and the check says %v", rule, err)
+		}
+	}
+}
+
+// histories checks prop 500 times, or 100,000 times, on all cores at once, and
+// says how often. rapid takes its number of checks from flags only.
+func histories(t *testing.T, prop func(*rapid.T)) int {
+	n, cores := 500, runtime.GOMAXPROCS(0)
+	if os.Getenv("RENDERMAC_SOAK") != "" {
+		n = 100_000
+	}
+	each := (n + cores - 1) / cores
+	setFlag(t, "rapid.checks", strconv.Itoa(each))
+	setFlag(t, "rapid.nofailfile", "true")
+	t.Run("on all cores", func(t *testing.T) {
+		for core := range cores {
+			t.Run(strconv.Itoa(core), func(t *testing.T) {
+				t.Parallel()
+				rapid.Check(t, prop)
+			})
+		}
+	})
+	if t.Failed() {
+		t.FailNow()
+	}
+	return each * cores
+}
+
+func setFlag(t *testing.T, name, value string) {
+	before := flag.Lookup(name).Value.String()
+	if err := flag.Set(name, value); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = flag.Set(name, before) })
 }

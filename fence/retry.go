@@ -19,7 +19,8 @@ const (
 	InputFailed        = "input_failed"
 )
 
-const maxBackoff = 5 * time.Minute
+// MaxBackoff is the longest that a device waits after its own failure (F12).
+const MaxBackoff = 5 * time.Minute
 
 // Retryable is the server's own policy (F12): an agent's wish has no part in it.
 func Retryable(code string) bool {
@@ -42,8 +43,8 @@ func AfterEnd(j Job, a Attempt, code string, now time.Time) JobStatus {
 // before it may take that job again: base × 2^(n−1), at most five minutes (F12).
 func Backoff(base time.Duration, n int) time.Duration {
 	wait := base
-	for ; n > 1 && wait < maxBackoff; n-- {
+	for ; n > 1 && wait < MaxBackoff; n-- {
 		wait *= 2
 	}
-	return min(wait, maxBackoff)
+	return min(wait, MaxBackoff)
 }

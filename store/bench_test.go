@@ -183,7 +183,10 @@ func fillQueries(b testing.TB, db *sql.DB, n int) []string {
 	return append(queries, store.Triggers(), "PRAGMA wal_checkpoint(TRUNCATE)", "ANALYZE")
 }
 
-func column(b testing.TB, db *sql.DB, query string) []string {
+func column(b testing.TB, db interface {
+	Query(query string, args ...any) (*sql.Rows, error)
+}, query string,
+) []string {
 	b.Helper()
 	rows, err := db.Query(query)
 	if err != nil {
@@ -197,6 +200,9 @@ func column(b testing.TB, db *sql.DB, query string) []string {
 			b.Fatal(err)
 		}
 		out = append(out, v)
+	}
+	if err := rows.Err(); err != nil {
+		b.Fatal(err)
 	}
 	return out
 }

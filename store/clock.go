@@ -3,25 +3,25 @@ package store
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
 // lookAtClocks is the first statement of every batch (F15): where the wall
 // clock has moved apart from the monotonic one, the machine slept or the clock
 // was set, and live leases move with it. It also notes the highest time used.
-func (w *writer) lookAtClocks() error {
-	wall, mono := w.tx.o.Now(), w.tx.o.Mono()
+func (w *writer) lookAtClocks(wall time.Time, mono time.Duration) error {
 	jump := fence.ClockJump(wall.Round(0).Sub(w.wall.Round(0)), mono-w.mono)
-	w.wall, w.mono = wall, mono
 	if jump != 0 {
 		w.log.Warn("clock jumped", "by", jump)
-		if err := w.tx.shiftLeases(jump); err != nil {
+		if err := w.tx.shift(jump); err != nil {
 			return err
 		}
 	}
@@ -29,35 +29,55 @@ func (w *writer) lookAtClocks() error {
 		ON CONFLICT (name) DO UPDATE SET value = ?1 WHERE CAST(value AS INTEGER) < CAST(?1 AS INTEGER)`, fmt.Sprint(ms(wall)))
 }
 
-// shiftLeases moves live leases with the clock; those of cancelling jobs are
-// never extended.
-func (t *tx) shiftLeases(by time.Duration) error {
-	return t.exec(`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = lease_expires_at + ?1
-		WHERE `+live+` AND a.status <> 'committing'
-		AND (?1 < 0 OR job_id IN (SELECT id FROM jobs WHERE status = 'active'))`, by.Milliseconds())
+// shift moves with the clock what counts from a moment on: live leases, of which
+// those of cancelling jobs are never extended, the backoffs of Macs that failed
+// (F12), and since when each Mac is unheard (F13).
+func (t *tx) shift(by time.Duration) error {
+	for _, query := range []string{
+		`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = lease_expires_at + ?1
+			WHERE ` + live + ` AND a.status <> 'committing'
+			AND (?1 < 0 OR job_id IN (SELECT id FROM jobs WHERE status = 'active'))`,
+		`UPDATE job_attempts SET retry_after = retry_after + ?1
+			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued')`,
+		`UPDATE devices SET last_seen_at = last_seen_at + ?1 WHERE online = 1`,
+	} {
+		if err := t.exec(query, by.Milliseconds()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // recover settles what the server's absence has left, before anyone connects:
 // leases that had not run out when the store was last used get a full TTL,
-// unless their job is cancelling (F15); devices get their TTL to return; what
-// the revocation file names is revoked, even after a restore (F18).
+// unless their job is cancelling (F15); no backoff lasts longer than the longest,
+// where the clock was set back meanwhile (F12); devices get their TTL to return;
+// what the revocation file names is revoked, even after a restore (F18).
 func (db *DB) recover(ctx context.Context) error {
 	revoked, err := readRevoked(db.revokedFile())
 	if err != nil {
 		return err
 	}
-	var before int64
+	var before, ids int64
 	err = db.read(ctx, func(q querier) error {
-		return q.one(`SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'clock'), 0)`, nil, &before)
+		return q.one(`SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'clock'), 0),
+			coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'ids'), 0)`, nil, &before, &ids)
 	})
 	if err != nil {
 		return err
 	}
 	return db.w.do(ctx, func(t *tx) error {
-		t.idMS = uint64(before) + 1 // ids go on past every earlier one
+		if err := t.idsGoOn(max(before, ids) + 1); err != nil {
+			return err
+		}
 		err := t.exec(`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = CASE (SELECT status FROM jobs WHERE id = job_id)
 				WHEN 'active' THEN ?1 ELSE min(lease_expires_at, ?1) END
 			WHERE `+live+` AND a.status <> 'committing' AND lease_expires_at > ?2`, ms(t.now.Add(t.o.LeaseTTL)), before)
+		if err != nil {
+			return err
+		}
+		err = t.exec(`UPDATE job_attempts SET retry_after = min(retry_after, ?)
+			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued')`, ms(t.now.Add(fence.MaxBackoff)))
 		if err != nil {
 			return err
 		}
@@ -73,19 +93,43 @@ func (db *DB) recover(ctx context.Context) error {
 	})
 }
 
+// idsGoOn makes ids grow past every earlier one, also past those of a start
+// before this one while the clock was set back.
+func (t *tx) idsGoOn(from int64) error {
+	t.idMS = uint64(from)
+	return t.exec(`INSERT INTO settings (name, value) VALUES ('ids', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1`, fmt.Sprint(from))
+}
+
 func (db *DB) revokedFile() string { return filepath.Join(filepath.Dir(db.o.Path), "revoked") }
 
-// noteRevoked appends an id to the file that no restore takes back.
+// noteRevoked appends an id to the file that no restore takes back, and no power
+// cut: its name is synced as well.
 func (db *DB) noteRevoked(id string) error {
 	f, err := os.OpenFile(db.revokedFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
 		return fmt.Errorf("note the revocation: %w", err)
 	}
 	defer f.Close()
+	failpoint.At("store.revoked.write.before")
 	if _, err := fmt.Fprintf(f, "\n%s\n", id); err != nil { // a line of its own, whatever a full disk has torn
 		return fmt.Errorf("note the revocation: %w", err)
 	}
-	return f.Sync()
+	failpoint.At("store.revoked.sync.before")
+	err = f.Sync()
+	failpoint.At("store.revoked.sync.after")
+	if err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(db.revokedFile()))
+}
+
+// syncFolder makes the names in a folder last.
+func syncFolder(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Sync(), f.Close())
 }
 
 func readRevoked(path string) ([]string, error) {

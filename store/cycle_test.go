@@ -59,15 +59,25 @@ var result = fence.Result{Bytes: 4, SHA256: fence.HashToken("clip")}
 func (f *fixture) uploading(tb testing.TB) fence.Claim {
 	tb.Helper()
 	c := f.lease(tb)
+	f.uploads(tb, c)
+	return c
+}
+
+func (f *fixture) uploads(tb testing.TB, c fence.Claim) {
+	tb.Helper()
 	_, err := f.Upload(ctx, c, result, []store.Part{{Number: 1, Bytes: 4, SHA256: result.SHA256}})
 	must(tb, err)
-	return c
 }
 
 // committing brings a run past F6.
 func (f *fixture) committing(tb testing.TB) fence.Claim {
 	tb.Helper()
-	c := f.uploading(tb)
+	return f.commits(tb, f.lease(tb))
+}
+
+func (f *fixture) commits(tb testing.TB, c fence.Claim) fence.Claim {
+	tb.Helper()
+	f.uploads(tb, c)
 	out, err := f.Commit(ctx, c, result, nil)
 	must(tb, err)
 	if out.Step != fence.CommitAccept {

@@ -1,5 +1,15 @@
 package store
 
+import (
+	"context"
+	"errors"
+)
+
+// LoseABatch runs a batch whose transaction is lost.
+func LoseABatch(db *DB) error {
+	return db.w.do(context.Background(), func(t *tx) error { return t.failed(errors.New("the disk went away")) })
+}
+
 // CommitEachAlone makes the writer commit every closure by itself: what group
 // commit is measured against.
 func CommitEachAlone(db *DB) { db.w.limit = 1 }

@@ -16,7 +16,17 @@ import (
 func (f *fixture) raw(t *testing.T) *sql.DB {
 	t.Helper()
 	must(t, f.Close())
-	db, err := sql.Open("sqlite", filepath.Join(f.dir, "rendermac.db"))
+	return rawAt(t, f.dir)
+}
+
+func rawAt(t *testing.T, dir string) *sql.DB {
+	t.Helper()
+	return rawFile(t, filepath.Join(dir, "rendermac.db"))
+}
+
+func rawFile(t *testing.T, path string) *sql.DB {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
 	must(t, err)
 	db.SetMaxOpenConns(1)
 	t.Cleanup(func() { db.Close() })
@@ -51,55 +61,20 @@ func walk[S ~string](t *testing.T, db *sql.DB, table, id string, all []S, may fu
 		for _, to := range all {
 			tx, err := db.Begin()
 			must(t, err)
-			// The trigger is out of the way only while the row is put into from.
+			// No trigger stands in the way while the row is put into from, and only
+			// the status table's own afterwards.
 			var guard string
 			must(t, tx.QueryRow(`SELECT sql FROM sqlite_schema WHERE name = ?`, table+"_move").Scan(&guard))
-			for _, q := range []string{
-				"DROP TRIGGER " + table + "_move",
-				fmt.Sprintf("UPDATE %s SET status = '%s' WHERE id = '%s'", table, from, id),
-				guard,
-			} {
-				_, err := tx.Exec(q)
-				must(t, err)
+			for _, trigger := range column(t, tx, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
+				must(t, exec(tx, "DROP TRIGGER "+trigger))
 			}
+			must(t, exec(tx, fmt.Sprintf("UPDATE %s SET status = '%s' WHERE id = '%s'", table, from, id)))
+			must(t, exec(tx, guard))
 			_, err = tx.Exec("UPDATE "+table+" SET status = ? WHERE id = ?", to, id)
 			if want := from == to || may(from, to); want != (err == nil) {
 				t.Errorf("%s %s → %s: SQL says %v, Go says %v", table, from, to, err, want)
 			}
 			must(t, tx.Rollback())
-		}
-	}
-}
-
-func TestF2_TheDatabaseItselfRefuses(t *testing.T) {
-	f := open(t)
-	c := f.lease(t)
-	done := f.submit(t)
-	_, err := f.Cancel(ctx, done)
-	must(t, err)
-	db := f.raw(t)
-	attempt := func(id string, number int, status string) string {
-		return fmt.Sprintf(`(id, job_id, attempt_number, status, device_id, lease_epoch, commit_token_hash, lease_expires_at, output_key, leased_at)
-			VALUES ('%s', '%s', %d, '%s', '%s', 1, '%s', 0, 'k', 0)`, id, c.JobID, number, status, f.mac.DeviceID, strings.Repeat("0", 64))
-	}
-	copyJob := func(verb string) string {
-		return verb + ` INTO jobs SELECT * FROM jobs WHERE id = '` + done + `'`
-	}
-	for what, query := range map[string]string{
-		"a second live attempt":            "INSERT INTO job_attempts " + attempt("att_x", 2, "leased"),
-		"… by way of REPLACE":              "INSERT OR REPLACE INTO job_attempts " + attempt("att_x", 2, "leased"),
-		"an attempt of the same number":    "INSERT OR REPLACE INTO job_attempts " + attempt("att_x", 1, "leased"),
-		"the attempt again":                "INSERT OR REPLACE INTO job_attempts " + attempt(c.AttemptID, 9, "leased"),
-		"an attempt that starts elsewhere": "INSERT INTO job_attempts " + attempt("att_x", 2, "succeeded"),
-		"a settled job put back":           copyJob("INSERT OR REPLACE"),
-		"a live job deleted":               "DELETE FROM jobs WHERE id = '" + c.JobID + "'",
-		"a live attempt deleted":           "DELETE FROM job_attempts WHERE id = '" + c.AttemptID + "'",
-		"an event changed":                 "UPDATE events SET type = 'x'",
-		"an event deleted":                 "DELETE FROM events",
-		"an event replaced":                "INSERT OR REPLACE INTO events SELECT * FROM events LIMIT 1",
-	} {
-		if _, err := db.Exec("PRAGMA foreign_keys=OFF; " + query); err == nil {
-			t.Errorf("%s: the database took %s", what, query)
 		}
 	}
 }
@@ -110,6 +85,7 @@ func TestTheSchemaIsWhatToolsRelyOn(t *testing.T) {
 	for _, table := range []string{
 		"accounts", "api_keys", "sessions", "devices", "pairing_codes", "uploads", "upload_parts", "jobs", "job_inputs", "job_attempts",
 		"artifact_grants", "attempt_logs", "artifacts", "holds", "journals", "events", "webhook_deliveries", "idempotency_keys", "settings",
+		"settlements", "discards",
 	} {
 		var strict bool
 		if err := db.QueryRow(`SELECT strict FROM pragma_table_list WHERE name = ? AND type = 'table'`, table).Scan(&strict); err != nil || !strict {

@@ -27,7 +27,8 @@ func (t *tx) placeHold(account, job string, credits int64) error {
 	}
 	var limit sql.NullInt64
 	var used int64
-	err := t.one(`SELECT credit_limit, (SELECT coalesce(sum(credits), 0) FROM holds WHERE account_id = accounts.id AND state <> 'released')
+	err := t.one(`SELECT credit_limit, CASE WHEN credit_limit IS NULL THEN 0 ELSE
+			(SELECT coalesce(sum(credits), 0) FROM holds WHERE account_id = accounts.id AND state <> 'released') END
 		FROM accounts WHERE id = ?`, []any{account}, &limit, &used)
 	if err != nil {
 		return err

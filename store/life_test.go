@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,7 +42,8 @@ func TestF15_WhatHadExpiredBeforeStaysExpired(t *testing.T) {
 	f := open(t)
 	c := f.lease(t)
 	f.clock.Advance(storetest.TTL)
-	must(t, f.Seen(ctx, f.mac)) // the store has used a time past the expiry
+	_, err := f.Seen(ctx, f.mac)
+	must(t, err) // the store has used a time past the expiry
 	f.reopen(t, time.Minute)
 	refused(t, f.progress(c, fence.AttemptRunning), fence.CodeLeaseConflict)
 }
@@ -72,8 +74,8 @@ func TestF18_RevokedStaysRevokedAfterARestore(t *testing.T) {
 
 	// A restore brings the rows of before back; the file beside them stays.
 	db := f.raw(t)
-	_, err = db.Exec(`UPDATE devices SET revoked_at = NULL, online = 1 WHERE id = ?`, paired.DeviceID)
-	must(t, err)
+	must(t, exec(db, `DROP TRIGGER devices_revoked`))
+	must(t, exec(db, `UPDATE devices SET revoked_at = NULL, online = 1 WHERE id = '`+paired.DeviceID+`'`))
 	must(t, db.Close())
 	f.DB = storetest.MustOpen(t, storetest.Options(before, f.clock))
 	if known, err := f.KnowsToken(ctx, paired.Token); known || err != nil {
@@ -239,5 +241,45 @@ func TestPairingCodesWorkOnceAndForTenMinutes(t *testing.T) {
 	for _, bad := range []string{"", "K7QD", "K7QD-2MXP-1", "ÄÄÄÄ-ÄÄÄÄ", "00000000"} {
 		_, err := f.Pair(ctx, bad, "x", nil)
 		refused(t, err, store.CodeBadCode)
+	}
+}
+
+// The batch that first sees a jump may be lost; the jump is not.
+func TestF15_AJumpSeenByALostBatchIsStillMadeUpFor(t *testing.T) {
+	f := open(t)
+	c := f.lease(t)
+	f.clock.Jump(3 * time.Hour)
+	refused(t, store.LoseABatch(f.DB), store.CodeUnavailable)
+	must(t, f.progress(c, fence.AttemptRunning))
+}
+
+// A clock that is set, or a machine that sleeps, while a batch is at work is
+// seen by the next batch: this one goes by the time at which it began, or a
+// live run would be refused, or swept, just before its lease is moved.
+func TestF15_AClockSetWhileABatchIsAtWork(t *testing.T) {
+	for _, jump := range []time.Duration{3 * time.Hour, -3 * time.Hour} {
+		f := open(t)
+		must(t, f.Close())
+		var set atomic.Bool
+		o := storetest.Options(f.dir, f.clock)
+		o.Mono = func() time.Duration { // the wall clock has been read just before
+			if set.CompareAndSwap(true, false) {
+				f.clock.Jump(jump)
+			}
+			return f.clock.Mono()
+		}
+		f.DB = storetest.MustOpen(t, o)
+		c := f.lease(t)
+		f.clock.Advance(storetest.TTL / 2)
+		set.Store(true)
+		must(t, f.progress(c, fence.AttemptRunning))
+		f.clock.Advance(storetest.TTL - time.Second)
+		out, err := f.Sweep(ctx)
+		must(t, err)
+		if len(out.Ended) > 0 {
+			t.Fatalf("set by %s, the sweep ended %+v", jump, out.Ended)
+		}
+		f.clock.Advance(time.Second)
+		refused(t, f.progress(c, fence.AttemptRunning), fence.CodeLeaseConflict)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -18,7 +19,7 @@ var schema embed.FS
 
 // migrate brings the file to this build's version, one transaction a step. The
 // version is SQLite's own user_version: the number of the last step.
-func migrate(ctx context.Context, c *conn, path string, fresh bool) error {
+func migrate(ctx context.Context, c *conn, path string) error {
 	steps, err := fs.Glob(schema, "schema/0*.sql")
 	if err != nil {
 		return err
@@ -32,12 +33,9 @@ func migrate(ctx context.Context, c *conn, path string, fresh bool) error {
 		return &fence.Error{Code: CodeNewerDatabase, Message: fmt.Sprintf(
 			"the database %s is of version %d and this build knows %d: install the newer RenderMac that made it, or restore a backup of this one", path, version, len(steps))}
 	}
-	if version == len(steps) {
-		return nil
-	}
-	if !fresh {
+	if version < len(steps) {
 		if err := copyBeside(ctx, c, path, version); err != nil {
-			return err
+			return fmt.Errorf("back up the database before its migration: %w", err)
 		}
 	}
 	for n := version; n < len(steps); n++ {
@@ -45,56 +43,93 @@ func migrate(ctx context.Context, c *conn, path string, fresh bool) error {
 			return fmt.Errorf("migrate the database to version %d: %w", n+1, err)
 		}
 	}
+	if err := within(ctx, c, guard); err != nil {
+		return fmt.Errorf("guard the database: %w", err)
+	}
 	return nil
 }
 
-// copyBeside keeps the file as it was before a migration.
+// copyBeside keeps the file as it was before a migration, unless it holds
+// nothing yet: a first start that was cut off leaves such a one.
 func copyBeside(ctx context.Context, c *conn, path string, version int) error {
+	holds := "SELECT EXISTS (SELECT 1 FROM accounts)"
+	if version == 0 {
+		holds = "SELECT EXISTS (SELECT 1 FROM sqlite_schema)"
+	}
+	var something bool
+	if err := c.QueryRowContext(ctx, holds).Scan(&something); err != nil || !something {
+		return err
+	}
 	target := fmt.Sprintf("%s.before-v%d", path, version+1)
 	if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
-		return fmt.Errorf("back up the database before its migration: %w", err)
+		return err
 	}
 	if _, err := c.ExecContext(ctx, "VACUUM INTO ?", target); err != nil {
-		return fmt.Errorf("back up the database before its migration: %w", err)
+		return err
 	}
+	failpoint.At("store.copy.after")
 	return os.Chmod(target, 0o600)
 }
 
 // step applies one file. Foreign keys are off while tables are rebuilt, and
-// checked whole before the COMMIT; triggers are made anew.
-func step(ctx context.Context, c *conn, file string, version int) (err error) {
-	exec := func(query string) error { _, err := c.ExecContext(ctx, query); return err }
-	if err := exec("PRAGMA foreign_keys=OFF"); err != nil {
+// checked whole before the COMMIT; the triggers do not watch over it.
+func step(ctx context.Context, c *conn, file string, version int) error {
+	if err := c.exec(ctx, "PRAGMA foreign_keys=OFF"); err != nil {
 		return err
 	}
-	defer exec("PRAGMA foreign_keys=ON")
-	if err := exec("BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	defer func() {
-		if err != nil {
-			_ = exec("ROLLBACK")
+	defer c.exec(ctx, "PRAGMA foreign_keys=ON")
+	return within(ctx, c, func(ctx context.Context, c *conn) error {
+		if err := dropTriggers(ctx, c); err != nil {
+			return err
 		}
-	}()
+		if err := c.execFile(ctx, file); err != nil {
+			return err
+		}
+		if err := foreignKeysHold(ctx, c); err != nil {
+			return err
+		}
+		return c.exec(ctx, fmt.Sprintf("PRAGMA user_version=%d", version))
+	})
+}
+
+// guard makes the triggers anew, so that each start has those of its build.
+func guard(ctx context.Context, c *conn) error {
 	if err := dropTriggers(ctx, c); err != nil {
 		return err
 	}
-	for _, name := range []string{file, "schema/triggers.sql"} {
-		text, err := schema.ReadFile(name)
-		if err != nil {
-			return err
-		}
-		if err := exec(string(text)); err != nil {
-			return fmt.Errorf("%s: %w", filepath.Base(name), err)
-		}
-	}
-	if err := foreignKeysHold(ctx, c); err != nil {
+	return c.execFile(ctx, "schema/triggers.sql")
+}
+
+func within(ctx context.Context, c *conn, fn func(context.Context, *conn) error) error {
+	if err := c.exec(ctx, "BEGIN IMMEDIATE"); err != nil {
 		return err
 	}
-	if err := exec(fmt.Sprintf("PRAGMA user_version=%d", version)); err != nil {
+	err := fn(ctx, c)
+	if err == nil {
+		failpoint.At("store.migrate.commit.before")
+		err = c.exec(ctx, "COMMIT")
+		failpoint.At("store.migrate.commit.after")
+	}
+	if err != nil {
+		_ = c.exec(ctx, "ROLLBACK")
+	}
+	return err
+}
+
+func (c *conn) exec(ctx context.Context, query string) error {
+	_, err := c.ExecContext(ctx, query)
+	return err
+}
+
+func (c *conn) execFile(ctx context.Context, name string) error {
+	text, err := schema.ReadFile(name)
+	if err != nil {
 		return err
 	}
-	return exec("COMMIT")
+	if err := c.exec(ctx, string(text)); err != nil {
+		return fmt.Errorf("%s: %w", filepath.Base(name), err)
+	}
+	return nil
 }
 
 func dropTriggers(ctx context.Context, c *conn) error {
@@ -115,8 +150,7 @@ func dropTriggers(ctx context.Context, c *conn) error {
 		return err
 	}
 	rows.Close()
-	_, err = c.ExecContext(ctx, drop.String())
-	return err
+	return c.exec(ctx, drop.String())
 }
 
 func foreignKeysHold(ctx context.Context, c *conn) error {

@@ -4,7 +4,8 @@ import "database/sql"
 
 // querier runs queries, on the writer's connection or on a reader's.
 type querier struct {
-	run func(query string, args ...any) (*sql.Rows, error)
+	run    func(query string, args ...any) (*sql.Rows, error)
+	failed func(error) error // sees each error that comes between two rows
 }
 
 // one scans the first row; sql.ErrNoRows where there is none.
@@ -15,12 +16,12 @@ func (q querier) one(query string, args []any, dest ...any) error {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return cmpErr(rows.Err(), sql.ErrNoRows)
+		return cmpErr(q.failed(rows.Err()), sql.ErrNoRows)
 	}
 	if err := rows.Scan(dest...); err != nil {
 		return err
 	}
-	return rows.Close()
+	return q.failed(rows.Close())
 }
 
 func cmpErr(err, otherwise error) error {
@@ -42,5 +43,5 @@ func (q querier) each(query string, args []any, scan func(rows *sql.Rows) error)
 			return err
 		}
 	}
-	return rows.Err()
+	return q.failed(rows.Err())
 }

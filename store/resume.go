@@ -195,10 +195,13 @@ func (db *DB) Bye(ctx context.Context, s Session, keep []fence.Claim) ([]Ended, 
 	return out, err
 }
 
-// Seen notes that a device's newest session is alive.
-func (db *DB) Seen(ctx context.Context, s Session) error {
-	return db.w.do(ctx, func(t *tx) error {
+// Seen notes that a device's newest session is alive, and says when the device
+// is offline unless it is heard of again (F13).
+func (db *DB) Seen(ctx context.Context, s Session) (silentAt time.Time, err error) {
+	err = db.w.do(ctx, func(t *tx) error {
+		silentAt = t.now.Add(t.o.DeviceTTL)
 		return t.exec(`UPDATE devices SET last_seen_at = ?, online = 1 WHERE id = ? AND session_id = ? AND revoked_at IS NULL`,
 			ms(t.now), s.DeviceID, s.SessionID)
 	})
+	return silentAt, err
 }

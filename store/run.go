@@ -72,7 +72,7 @@ func (q querier) oneRun(query string, args []any, extra ...any) (run, error) {
 	}
 	defer rows.Close()
 	if !rows.Next() {
-		return run{}, cmpErr(rows.Err(), sql.ErrNoRows)
+		return run{}, cmpErr(q.failed(rows.Err()), sql.ErrNoRows)
 	}
 	return scanRun(rows, extra...)
 }
@@ -110,6 +110,11 @@ func (t *tx) end(r run, attempt fence.AttemptStatus, job fence.JobStatus, code, 
 		attempt, orNull(code), orNull(message), ms(t.now), r.attempt.ID, r.attempt.Status, r.attempt.Epoch)
 	if err != nil {
 		return e, err
+	}
+	if attempt != fence.AttemptSucceeded {
+		if err := t.oweDiscard(r.attempt.ID); err != nil {
+			return e, err
+		}
 	}
 	if job == fence.JobQueued {
 		return e, t.requeue(r, code, message)
@@ -152,7 +157,7 @@ func (t *tx) settle(r run, job fence.JobStatus, code, message string) error {
 	if err := t.enqueueWebhook(w, r, string(job), code); err != nil {
 		return err
 	}
-	return t.settleDependents(r.job.ID, job)
+	return t.tellDependents(r.job.ID)
 }
 
 func orNull(s string) any {

@@ -17,6 +17,7 @@ import (
 	"strings"
 	"time"
 
+	"rendermac/failpoint"
 	"rendermac/fence"
 
 	"modernc.org/sqlite"
@@ -62,8 +63,7 @@ const readLimit = 2 * time.Second
 // Open opens the database, creating or migrating it as needed, and settles what
 // the server's absence has left (F15).
 func Open(ctx context.Context, o Options) (*DB, error) {
-	fresh, err := prepareFile(o.Path)
-	if err != nil {
+	if err := prepareFile(o.Path); err != nil {
 		return nil, err
 	}
 	conn, err := openWriter(ctx, o.Path)
@@ -74,7 +74,8 @@ func Open(ctx context.Context, o Options) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the database %s: %w", o.Path, err)
 	}
-	if err := migrate(ctx, conn, o.Path, fresh); err != nil {
+	failpoint.At("store.migrate.before")
+	if err := migrate(ctx, conn, o.Path); err != nil {
 		conn.close()
 		return nil, err
 	}
@@ -118,22 +119,21 @@ func (db *DB) Close() error {
 // and let a restart recover.
 func (db *DB) Broken() <-chan struct{} { return db.w.broken }
 
-// prepareFile makes the database file readable by its owner only, and says
-// whether it is new.
-func prepareFile(path string) (fresh bool, err error) {
+// Unsettled says that jobs have ended whose dependents do not all know yet: Sweep
+// goes on.
+func (db *DB) Unsettled() <-chan struct{} { return db.w.unsettled }
+
+// prepareFile makes the database file, readable by its owner only.
+func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-		return false, fmt.Errorf("create the data directory: %w", err)
+		return fmt.Errorf("create the data directory: %w", err)
 	}
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return false, fmt.Errorf("open the database: %w", err)
+		return fmt.Errorf("open the database: %w", err)
 	}
-	defer f.Close()
-	info, err := f.Stat()
-	if err != nil {
-		return false, err
-	}
-	return info.Size() == 0, nil
+	failpoint.At("store.file.after")
+	return f.Close()
 }
 
 // dsn builds a file: URI; without that prefix SQLite ignores mode=ro silently.
@@ -212,7 +212,10 @@ func (db *DB) read(ctx context.Context, fn func(q querier) error) error {
 		return unavailable(err)
 	}
 	defer tx.Rollback()
-	err = fn(querier{func(q string, args ...any) (*sql.Rows, error) { return tx.QueryContext(ctx, q, args...) }})
+	err = fn(querier{
+		run:    func(q string, args ...any) (*sql.Rows, error) { return tx.QueryContext(ctx, q, args...) },
+		failed: func(err error) error { return err },
+	})
 	if errors.Is(err, sql.ErrNoRows) {
 		return &fence.Error{Code: fence.CodeNotFound, Message: "there is no such thing here"}
 	}

@@ -17,10 +17,12 @@ type SweepOutcome struct {
 	Ended   []Ended
 	Failed  []string // queued jobs past their admission deadline
 	Offline []string // devices unheard for their TTL
+	Told    int      // jobs that now know that one they need has ended
 	Next    time.Time
 }
 
-// Sweep ends expired leases, late queued jobs and silent devices (F13).
+// Sweep ends expired leases, late queued jobs and silent devices (F13), and goes
+// on with what earlier ends have left to tell.
 func (db *DB) Sweep(ctx context.Context) (SweepOutcome, error) {
 	var out SweepOutcome
 	err := db.w.do(ctx, func(t *tx) (err error) {
@@ -34,6 +36,11 @@ func (db *DB) Sweep(ctx context.Context) (SweepOutcome, error) {
 		if out.Offline, err = t.sweepDevices(); err != nil {
 			return err
 		}
+		told := t.told
+		if err = t.tellOn(); err != nil {
+			return err
+		}
+		out.Told = t.told - told
 		out.Next, err = t.nextDeadline()
 		return err
 	})

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -23,20 +24,26 @@ type tx struct {
 	o     Options
 	conn  *conn
 	stmts map[string]*sql.Stmt
-	now   time.Time // read once, as the closure starts
-	fatal error     // after it, nothing more is executed on this transaction
+	now   time.Time // as the closure starts: wall at the batch's start, and what has passed since
+	wall  time.Time // both clocks at the start of the batch (F15)
+	mono  time.Duration
+	fatal error // after it, nothing more is executed on this transaction
 	ids   *ulid.MonotonicEntropy
 	idMS  uint64
+
+	telling bool // see tellDependents
+	told    int  // of maxTold, in this transaction
+	more    bool // jobs are still to be told
 }
 
 func newTx(c *conn, o Options) *tx {
 	t := &tx{o: o, conn: c, stmts: map[string]*sql.Stmt{}, ids: ulid.Monotonic(o.Rand, 0)}
-	t.querier = querier{t.query}
+	t.querier = querier{t.query, t.failed}
 	return t
 }
 
 func (t *tx) begin() error {
-	t.fatal = nil
+	t.fatal, t.told, t.more = nil, 0, false
 	return t.exec("BEGIN IMMEDIATE")
 }
 
@@ -58,8 +65,10 @@ func (t *tx) savepoint(fn func(*tx) error) (own, lost error) {
 	if err := t.exec("SAVEPOINT closure"); err != nil {
 		return nil, err
 	}
-	t.now = t.o.Now().UTC().Truncate(time.Millisecond)
-	own = fn(t)
+	// Not the wall clock anew: it may have been set, or the machine have slept,
+	// after the batch has moved the leases with it (F15).
+	t.now = t.wall.Add(t.o.Mono() - t.mono).UTC().Truncate(time.Millisecond)
+	own = t.call(fn)
 	if t.fatal == nil && own != nil {
 		lost = t.exec("ROLLBACK TO closure")
 	}
@@ -67,6 +76,18 @@ func (t *tx) savepoint(fn func(*tx) error) (own, lost error) {
 		lost = t.exec("RELEASE closure")
 	}
 	return own, cmpErr(t.fatal, lost)
+}
+
+// call turns a panic of fn into its error: a mistake in one closure undoes that
+// one, as an error of its own would, and the writer goes on.
+func (t *tx) call(fn func(*tx) error) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			t.o.Log.Error("a transaction panicked", "panic", p, "stack", string(debug.Stack()))
+			err = fmt.Errorf("the transaction panicked: %v", p)
+		}
+	}()
+	return fn(t)
 }
 
 // stmt prepares each query once: worth a third of the throughput.

@@ -134,19 +134,3 @@ func (db *DB) WantsWrite(ctx context.Context, key string) (bool, error) {
 	})
 	return wanted, err
 }
-
-// RefusedOutputs are the keys of the newest runs that committed and yet did not
-// succeed: what they had published is nobody's.
-func (db *DB) RefusedOutputs(ctx context.Context) ([]string, error) {
-	var keys []string
-	err := db.read(ctx, func(q querier) error {
-		return q.each(`SELECT output_key FROM (SELECT * FROM job_attempts ORDER BY id DESC LIMIT 500)
-			WHERE ended_at IS NOT NULL AND status <> 'succeeded' AND claimed_bytes IS NOT NULL`, nil, func(rows *sql.Rows) error {
-			var key string
-			err := rows.Scan(&key)
-			keys = append(keys, key)
-			return err
-		})
-	})
-	return keys, err
-}

@@ -102,3 +102,12 @@ func (db *DB) DropUpload(ctx context.Context, id string) error {
 		return t.exec(`DELETE FROM uploads WHERE id = ? AND status = 'open'`, id)
 	})
 }
+
+// HasUploads says whether buyers have ever sent anything, so that there must be
+// an artifact store which holds it.
+func (db *DB) HasUploads(ctx context.Context) (has bool, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`SELECT EXISTS (SELECT 1 FROM uploads)`, nil, &has)
+	})
+	return has, err
+}

@@ -29,9 +29,11 @@ type writer struct {
 	done   chan struct{}
 	broken chan struct{}
 	log    *slog.Logger
-	once   sync.Once
 
-	wall time.Time // F15: both clocks as they stood at the last batch
+	unsettled chan struct{}
+	once      sync.Once
+
+	wall time.Time // F15: both clocks as they stood at the last COMMIT
 	mono time.Duration
 }
 
@@ -46,7 +48,8 @@ func startWriter(c *conn, o Options) *writer {
 	w := &writer{
 		tx: newTx(c, o), in: make(chan *request, maxBatch), limit: maxBatch,
 		quit: make(chan struct{}), done: make(chan struct{}), broken: make(chan struct{}), log: o.Log,
-		wall: o.Now(), mono: o.Mono(),
+		unsettled: make(chan struct{}, 1),
+		wall:      o.Now(), mono: o.Mono(),
 	}
 	go w.loop()
 	return w
@@ -129,10 +132,12 @@ func (w *writer) run(batch []*request) error {
 	if len(batch) == 0 {
 		return nil
 	}
-	if err := w.tx.begin(); err != nil {
-		return w.lost(err)
+	wall, mono := w.tx.o.Now(), w.tx.o.Mono()
+	w.tx.wall, w.tx.mono = wall.Round(0), mono
+	err := w.tx.begin()
+	if err == nil {
+		err = w.lookAtClocks(wall, mono)
 	}
-	err := w.lookAtClocks()
 	for _, r := range batch {
 		if err != nil {
 			break
@@ -145,6 +150,13 @@ func (w *writer) run(batch []*request) error {
 	if err != nil {
 		w.tx.rollback()
 		return w.lost(err)
+	}
+	w.wall, w.mono = wall, mono // not before: a jump that a lost batch saw is still to be made up for
+	if w.tx.more {
+		select {
+		case w.unsettled <- struct{}{}:
+		default: // said already
+		}
 	}
 	return nil
 }
