@@ -8,9 +8,12 @@ import (
 	"io/fs"
 	"os"
 	"path"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
+
+	"rendermac/failpoint"
 )
 
 // Dir is the Store in a directory:
@@ -44,7 +47,7 @@ func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
 	if len(secret) < leastSecret {
 		return nil, fmt.Errorf("the secret that signs URLs has %d bytes: give it at least %d", len(secret), leastSecret)
 	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
+	if err := makeFolder(folder); err != nil {
 		return nil, fmt.Errorf("the store's folder cannot be made: %w", err)
 	}
 	root, err := os.OpenRoot(folder)
@@ -59,6 +62,28 @@ func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
 	return d, nil
 }
 
+// IsDir says whether a folder is a store already.
+func IsDir(folder string) bool {
+	info, err := os.Stat(filepath.Join(folder, folderObjects))
+	return err == nil && info.IsDir()
+}
+
+// makeFolder makes the store's folder. Its name is synced: what is synced inside
+// a folder is lost with the folder's own name.
+func makeFolder(folder string) error {
+	if _, err := os.Stat(folder); err == nil {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o700); err != nil {
+		return err
+	}
+	above, err := os.Open(filepath.Dir(folder))
+	if err != nil {
+		return err
+	}
+	return errors.Join(above.Sync(), above.Close())
+}
+
 // Close lets go of the directory. Requests must have ended.
 func (d *Dir) Close() error { return d.root.Close() }
 
@@ -69,6 +94,9 @@ func (d *Dir) load() error {
 		if err := d.root.MkdirAll(folder, 0o700); err != nil {
 			return err
 		}
+	}
+	if err := syncFolder(d.root, "."); err != nil {
+		return err
 	}
 	files, err := fs.ReadDir(d.root.FS(), folderWrites)
 	if err != nil {
@@ -97,6 +125,7 @@ func (d *Dir) sweep(files []fs.DirEntry) error {
 	}
 	for _, file := range files {
 		if name := folderWrites + "/" + file.Name(); !keep[name] {
+			failpoint.At("artifact.sweep.before")
 			if err := d.root.Remove(name); err != nil {
 				return err
 			}
@@ -151,6 +180,7 @@ func (d *Dir) Check(context.Context) error {
 		return full(d.root, err, 1)
 	}
 	_, err = f.Write([]byte("can it write?\n"))
+	failpoint.At("artifact.check.after")
 	return full(d.root, errors.Join(err, f.Sync(), f.Close(), d.root.Remove(name)), 1)
 }
 

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -151,4 +152,44 @@ func TestDir_PartSizeChanges(t *testing.T) {
 	}
 	f.MustPut(t, 1, object)
 	f.MustComplete(t, object)
+}
+
+// F8: a store whose disk went away cannot be read, which is not that its objects
+// are gone. Work that needs it waits.
+func TestF8_AStoreThatIsAwayHasNotLostItsObjects(t *testing.T) {
+	folder := t.TempDir()
+	f := serve(t, folder)
+	publish(t, f, artifacttest.Key, nil)
+	objects := filepath.Join(folder, "objects")
+	aside := func() {
+		if err := os.Rename(objects, objects+".away"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	back := func() {
+		os.Remove(objects)
+		if err := os.Rename(objects+".away", objects); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for name, take := range map[string]func(){
+		"gone":   aside,
+		"a file": func() { aside(); _ = os.WriteFile(objects, nil, 0o600) },
+	} {
+		take()
+		_, _, opened := f.Store.Open(t.Context(), artifacttest.Key)
+		_, completed := f.Store.Complete(t.Context(), artifacttest.Key)
+		deleted := f.Store.Delete(t.Context(), artifacttest.Key)
+		for verb, err := range map[string]error{"Open": opened, "Complete": completed, "Delete": deleted} {
+			if err == nil || errors.Is(err, artifact.ErrNotFound) {
+				t.Errorf("%s: %s says %v", name, verb, err)
+			}
+		}
+		back()
+		o, _, err := f.Store.Open(t.Context(), artifacttest.Key)
+		if err != nil {
+			t.Fatalf("%s: the store came back without its object: %v", name, err)
+		}
+		o.Close()
+	}
 }

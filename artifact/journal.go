@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"rendermac/failpoint"
 )
 
 // A journal is a file of JSON lines beside the data of an open write: first
@@ -39,10 +41,13 @@ func (w *write) append(e entry) error {
 		return err
 	}
 	defer f.Close()
+	failpoint.At("artifact.journal.write.before")
 	n, err := f.WriteAt(append(line, '\n'), w.journalSize)
+	failpoint.At("artifact.journal.sync.before")
 	if err == nil {
 		err = f.Sync()
 	}
+	failpoint.At("artifact.journal.sync.after")
 	if err != nil {
 		w.broken = errors.Join(f.Truncate(w.journalSize), f.Sync()) != nil
 		return err

@@ -1,15 +1,19 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path"
 	"strings"
 	"syscall"
+
+	"rendermac/failpoint"
 )
 
 // Complete implements Store.
@@ -40,10 +44,15 @@ func (d *Dir) publish(w *write) error {
 	if !w.complete() {
 		return ErrIncomplete
 	}
+	// A publication that a crash or a full disk cut short has left it read-only.
+	if err := d.root.Chmod(w.dataName(), 0o600); err != nil {
+		return err
+	}
 	f, err := d.root.OpenFile(w.dataName(), os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
+	failpoint.At("artifact.publish.sync.before")
 	// A write that has become smaller may have a longer file.
 	if err := errors.Join(f.Truncate(w.bytes), f.Chmod(0o444), f.Sync(), f.Close()); err != nil {
 		return err
@@ -54,9 +63,11 @@ func (d *Dir) publish(w *write) error {
 	if err := d.root.MkdirAll(path.Dir(object), 0o700); err != nil {
 		return err
 	}
+	failpoint.At("artifact.publish.rename.before")
 	if err := d.root.Rename(w.dataName(), object); err != nil {
 		return err
 	}
+	failpoint.At("artifact.publish.rename.after")
 	published = true
 	d.forget(w.key)
 	return nil
@@ -82,6 +93,7 @@ func (d *Dir) seal(ctx context.Context, info Info) (Info, error) {
 		return Info{}, err
 	}
 	info.Bytes, info.SHA256 = n, sum
+	failpoint.At("artifact.hash.after")
 	return info, full(d.root, d.note(info), int64(len(sum)))
 }
 
@@ -97,8 +109,11 @@ func (d *Dir) note(info Info) error {
 	if err != nil {
 		return err
 	}
+	failpoint.At("artifact.digest.write.before")
 	_, err = f.WriteString(info.SHA256 + "\n")
-	return errors.Join(err, f.Sync(), f.Close())
+	err = errors.Join(err, f.Sync(), f.Close())
+	failpoint.At("artifact.digest.write.after")
+	return err
 }
 
 // stat describes a published object.
@@ -125,7 +140,7 @@ func (d *Dir) open(key string) (*os.File, Info, error) {
 	}
 	f, err := d.root.Open(path.Join(folderObjects, key))
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil, Info{}, ErrNotFound
+		return nil, Info{}, cmp.Or(d.away(folderObjects), ErrNotFound)
 	}
 	if err != nil {
 		return nil, Info{}, err
@@ -139,6 +154,19 @@ func (d *Dir) open(key string) (*os.File, Info, error) {
 		return nil, Info{}, err
 	}
 	return f, Info{Key: key, Bytes: stat.Size(), SHA256: d.noted(key)}, nil
+}
+
+// away is the error of a store whose own folder is not there, as when its disk
+// went away. That says nothing of the objects: they are not "not found".
+func (d *Dir) away(folder string) error {
+	info, err := d.root.Stat(folder)
+	if err == nil && !info.IsDir() {
+		err = syscall.ENOTDIR
+	}
+	if err != nil {
+		return fmt.Errorf("the artifact store cannot be reached: its folder %s: %w", folder, err)
+	}
+	return nil
 }
 
 func (d *Dir) noted(key string) string {
@@ -162,19 +190,24 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 	defer unlock()
 	d.tree.Lock()
 	defer d.tree.Unlock()
+	failpoint.At("artifact.delete.before")
 	// The digest first: an object without one is only hashed again, while the
 	// digest of another object under the same key would be a lie.
 	if err := d.prune(path.Join(folderDigests, key)); err != nil {
 		return err
 	}
-	return d.prune(path.Join(folderObjects, key))
+	failpoint.At("artifact.delete.digest.after")
+	err = d.prune(path.Join(folderObjects, key))
+	failpoint.At("artifact.delete.after")
+	return err
 }
 
 // prune removes a file and the folders above it that it leaves empty.
 func (d *Dir) prune(name string) error {
 	err := d.root.Remove(name)
 	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) {
-		return nil
+		folder, _, _ := strings.Cut(name, "/")
+		return d.away(folder)
 	}
 	if err != nil {
 		return err

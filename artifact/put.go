@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"os"
 	"time"
+
+	"rendermac/failpoint"
 )
 
 const (
@@ -31,7 +33,11 @@ func (d *Dir) Put(w http.ResponseWriter, r *http.Request) error {
 		return errEnded
 	}
 	b := &body{Reader: r.Body, conn: http.NewResponseController(w)}
-	return refusal(open.put(r.Context(), b, p, grant, r.ContentLength))
+	err = refusal(open.put(r.Context(), b, p, grant, r.ContentLength))
+	if b.stopped { // so the connection is over: its next request would find its context ended
+		w.Header().Set("Connection", "close")
+	}
+	return err
 }
 
 // put is the life of one writer: let in, copy, sync, hold.
@@ -60,6 +66,7 @@ func (w *write) receive(b *body, p Part) (sum string, err error) {
 		return "", err
 	}
 	defer func() { err = errors.Join(err, f.Close()) }()
+	failpoint.At("artifact.part.write.before")
 	n, sum, err := stream(io.NewOffsetWriter(f, w.offset(p.Number)), io.LimitReader(b, p.Bytes))
 	if err != nil {
 		return "", err
@@ -67,15 +74,19 @@ func (w *write) receive(b *body, p Part) (sum string, err error) {
 	if n < p.Bytes || !b.atEnd() {
 		return "", wrongLength(p)
 	}
-	return sum, f.Sync()
+	failpoint.At("artifact.part.sync.before")
+	err = f.Sync()
+	failpoint.At("artifact.part.sync.after")
+	return sum, err
 }
 
 // body is a request's body that gives up when nothing comes, and at once when
 // its writer is stopped.
 type body struct {
 	io.Reader
-	conn *http.ResponseController
-	ctx  context.Context
+	conn    *http.ResponseController
+	ctx     context.Context
+	stopped bool // once released: the connection's deadline has passed
 }
 
 // stoppedBy makes the end of ctx wake a Read that waits for the network, until
@@ -88,7 +99,7 @@ func (b *body) stoppedBy(ctx context.Context) (release func()) {
 		_ = b.conn.SetReadDeadline(time.Unix(1, 0))
 	})
 	return func() {
-		if !forget() {
+		if b.stopped = !forget(); b.stopped {
 			<-woken
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	"os"
 	"slices"
 	"sync"
+
+	"rendermac/failpoint"
 )
 
 // write is an open multipart write: one data file, in which every part lands at
@@ -53,6 +55,7 @@ func (w *write) create(key string, l layout) error {
 		return err
 	}
 	f.Close()
+	failpoint.At("artifact.create.after")
 	if err := w.record(entry{Key: key, ID: rand.Text(), Bytes: &l.bytes, PartBytes: l.partBytes}); err != nil {
 		return err
 	}
@@ -82,10 +85,12 @@ func (w *write) load() error {
 // remove takes the journal away first: data without one is swept at the start.
 func (w *write) remove() error {
 	for _, name := range []string{w.journalName(), w.dataName()} {
+		failpoint.At("artifact.remove.before")
 		if err := w.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
+	failpoint.At("artifact.remove.after")
 	return syncFolder(w.root, folderWrites)
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"os"
+
+	"rendermac/failpoint"
 )
 
 // writer is one request that writes a part.
@@ -65,6 +67,7 @@ func (w *write) leave(in *writer, p Part, failed error) error {
 		failed = w.record(entry{Held: &p})
 	}
 	if failed != nil {
+		failpoint.At("artifact.part.discard.before")
 		w.discard(p.Number)
 	}
 	delete(w.writers, p.Number)

@@ -173,3 +173,60 @@ func TestF16_StoppedWriterReadsNoMore(t *testing.T) {
 		t.Errorf("Read = %d, %v; want errEnded", n, err)
 	}
 }
+
+// A writer that is stopped when its body has come whole leaves a connection
+// whose context has ended: the next part must not come on it.
+func TestF16_AStoppedWriterTakesNoOtherPartAlong(t *testing.T) {
+	d, err := OpenDir(t.TempDir(), testSigner.secret, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer d.Close()
+	if err := d.Begin(t.Context(), "a", 2, 1); err != nil {
+		t.Fatal(err)
+	}
+	w, ended := d.find("a"), make(chan struct{}, 2)
+	s := httptest.NewServer(http.HandlerFunc(func(answer http.ResponseWriter, r *http.Request) {
+		context.AfterFunc(r.Context(), func() { ended <- struct{}{} })
+		if err := d.Put(answer, r); err != nil {
+			http.Error(answer, err.Error(), http.StatusUnprocessableEntity)
+		}
+	}))
+	defer s.Close()
+	reading, body := io.Pipe()
+	answers := make(chan *http.Response)
+	go func() {
+		for n, b := range []io.Reader{reading, strings.NewReader("b")} {
+			u, _ := d.SignPart(context.Background(), "a", Part{Number: n + 1, Bytes: 1}, "upl_1", time.Now().Add(time.Hour))
+			r, _ := http.NewRequest(http.MethodPut, s.URL+u.URL, b)
+			r.ContentLength = 1
+			answer, err := s.Client().Do(r)
+			if err != nil {
+				t.Error(err)
+			} else {
+				answer.Body.Close()
+			}
+			answers <- answer
+		}
+	}()
+	var in *writer
+	until(func() bool { w.mu.Lock(); defer w.mu.Unlock(); in = w.writers[1]; return in != nil })
+	w.mu.Lock() // it cannot leave before it has been stopped
+	_, _ = body.Write([]byte("a"))
+	body.Close()
+	until(func() bool { b, _ := w.root.ReadFile(w.dataName()); return string(b) == "a" })
+	in.stop(errEnded)
+	<-ended
+	w.mu.Unlock()
+	<-answers
+	if second := <-answers; second == nil || second.StatusCode != http.StatusOK {
+		t.Fatalf("the part after it was answered %+v", second)
+	}
+}
+
+// until waits for what gives no signal.
+func until(holds func() bool) {
+	for !holds() {
+		time.Sleep(time.Millisecond)
+	}
+}
