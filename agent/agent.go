@@ -62,6 +62,8 @@ type agent struct {
 	patience time.Duration // with a transfer that gains nothing
 	backoff  time.Duration // the most that the first wait of a retry takes
 
+	unheard int // hellos of this agent that no word has answered
+
 	mu    sync.Mutex
 	runs  map[string]*run // by attempt id; every run that is not over
 	terms agentproto.HelloOK
@@ -79,7 +81,7 @@ func Run(ctx context.Context, o Options) error {
 		return err
 	}
 	defer unlock()
-	a.device = Facts(ctx, a.Options)
+	a.device = recallFacts(ctx, a.Options)
 	if len(a.device.Encoders) == 0 && ctx.Err() == nil {
 		return &StopError{a.FFmpeg + " could not encode a single test frame: run rendermac doctor"}
 	}
@@ -155,6 +157,8 @@ func (a *agent) serve() error {
 		switch {
 		case a.life.Err() != nil:
 			return nil
+		case errors.Is(err, errReplaced) && a.unheard > 0:
+			a.unheard-- // it was this agent's own: a hello given up may be stored after the next one
 		case errors.As(err, &stop):
 			return stop
 		case greeted:

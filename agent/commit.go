@@ -41,6 +41,7 @@ func (r *run) commit(ctx context.Context) error {
 		case err != nil:
 			return err
 		case answer.Type() == "commit_accepted":
+			failpoint.At("agent.commit.accepted")
 			r.log.Info("commit accepted", "bytes", r.result.Bytes)
 			continue
 		}
@@ -64,6 +65,7 @@ func (r *run) awaitWord(ctx context.Context) error {
 func (r *run) awaitFinal(ctx context.Context) error {
 	var final agentproto.Message
 	err := r.await(ctx, func() bool { final = r.final; return final != nil || !r.accepted })
+	failpoint.At("agent.commit.final")
 	switch {
 	case err != nil:
 		return err

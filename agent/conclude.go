@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -15,6 +16,7 @@ func (r *run) conclude(err error) {
 		return
 	}
 	r.clear()
+	failpoint.At("agent.clear.after")
 	var f *failure
 	switch {
 	case err == nil:
@@ -34,6 +36,7 @@ func (r *run) conclude(err error) {
 func (r *run) fail(code, message string) {
 	r.log.Warn("run failed", "code", code, "message", message)
 	r.flush()
+	failpoint.At("agent.fail.before")
 	answer, err := r.insist(r.life, func(ids agentproto.IDs, token string) agentproto.Message {
 		return &agentproto.Fail{IDs: ids, CommitToken: token, FailureCode: code, Message: clip(message, 1000)}
 	})
@@ -41,5 +44,6 @@ func (r *run) fail(code, message string) {
 		r.log.Warn("failure not reported", "why", err)
 		return
 	}
+	failpoint.At("agent.fail.after")
 	r.log.Info("failure reported", "answer", answer.Type())
 }

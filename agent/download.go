@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -56,6 +57,7 @@ func (r *run) fetch(ctx context.Context, t *transfer, i int, path string) error 
 		return diskFailure(err)
 	}
 	defer file.Close()
+	failpoint.At("agent.input.before")
 	d := &download{r: r, t: t, input: i, file: file, sum: sha256.New()}
 	for range wholeTries {
 		if err = t.persist(ctx, d.try); !errors.Is(err, errDigest) {
@@ -119,6 +121,7 @@ func (d *download) try(ctx context.Context) error {
 	if err := d.copy(answer.Body, in.Bytes); err != nil {
 		return err
 	}
+	failpoint.At("agent.input.after")
 	if in.SHA256 != "" && hexSum(d.sum) != strings.ToLower(in.SHA256) {
 		return hopeless{errDigest}
 	}

@@ -16,35 +16,48 @@ import (
 // where a test frame went through them: what ffmpeg was built with says nothing
 // of the hardware, nor of the fonts. Without an ffmpeg it is the machine alone.
 func Facts(ctx context.Context, o Options) agentproto.Device {
-	d := agentproto.Device{
+	d := machineFacts(o)
+	if o.FFmpeg == "" {
+		return d
+	}
+	d.Encoders, d.Features = prove(ctx, o.FFmpeg)
+	if o.DataDir != "" && ctx.Err() == nil {
+		noteProofs(o, d)
+	}
+	return d
+}
+
+func machineFacts(o Options) agentproto.Device {
+	return agentproto.Device{
 		Platform: runtime.GOOS, Arch: runtime.GOARCH, Model: machineModel(), OSVersion: osVersion(),
 		CPUs: runtime.NumCPU(), MemoryBytes: machineMemory(), FreeDiskBytes: freeBytes(o.WorkDir),
 		Encoders: []string{}, Features: []string{},
 	}
-	if o.FFmpeg == "" {
-		return d
-	}
+}
+
+// prove sends every test frame, as many at once as there are cores.
+func prove(ctx context.Context, ffmpeg string) (encoders, features []string) {
 	proved := make([]bool, len(testFrames))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, t := range testFrames {
 		group.Go(func() error {
-			proved[i] = t.proved(ctx, o.FFmpeg)
+			proved[i] = t.proved(ctx, ffmpeg)
 			return nil
 		})
 	}
 	group.Wait()
+	encoders, features = []string{}, []string{}
 	for i, t := range testFrames {
 		if proved[i] && t.encoder != "" {
-			d.Encoders = append(d.Encoders, t.encoder)
+			encoders = append(encoders, t.encoder)
 		}
 		if proved[i] {
-			d.Features = append(d.Features, t.features...)
+			features = append(features, t.features...)
 		}
 	}
-	slices.Sort(d.Features)
-	d.Features = slices.Compact(d.Features)
-	return d
+	slices.Sort(features)
+	return encoders, slices.Compact(features)
 }
 
 // testFrame is one thing that not every ffmpeg on every machine can do.

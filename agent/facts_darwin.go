@@ -21,3 +21,6 @@ func sysctl(name string) string {
 	}
 	return value
 }
+
+// bootID names the time since the machine was last started.
+func bootID() string { return sysctl("kern.bootsessionuuid") }

@@ -26,6 +26,9 @@ func osVersion() string {
 	return strings.Trim(lineAfter("/etc/os-release", "PRETTY_NAME="), `"`)
 }
 
+// bootID names the time since the machine was last started.
+func bootID() string { return lineAfter("/proc/sys/kernel/random/boot_id", "") }
+
 // lineAfter is the rest of the first line in a file that begins with prefix.
 func lineAfter(path, prefix string) string {
 	text, err := os.ReadFile(path)

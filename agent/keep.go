@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 )
 
 // folderPrefix begins the name of every run's folder; only those are cleared.
@@ -68,12 +69,14 @@ func (r *run) clear() {
 	if r.dir == "" {
 		return
 	}
+	failpoint.At("agent.clear.before")
 	if err := os.RemoveAll(r.dir); err != nil {
 		r.log.Error("work folder not removed", "dir", r.dir, "error", err)
 	}
 }
 
-// writeKept replaces the file as a whole or not at all, whenever power fails.
+// writeKept replaces the file as a whole or not at all, whenever power fails;
+// once it has returned the file lasts.
 func writeKept(dir string, k *keptResult) error {
 	text, err := json.Marshal(k)
 	if err != nil {
@@ -85,13 +88,27 @@ func writeKept(dir string, k *keptResult) error {
 	}
 	_, err = file.Write(text)
 	err = errors.Join(err, file.Sync(), file.Close())
+	failpoint.At("agent.keep.before")
 	if err == nil {
 		err = os.Rename(file.Name(), filepath.Join(dir, keptName))
+	}
+	failpoint.At("agent.keep.after")
+	if err == nil {
+		err = errors.Join(syncFile(dir), syncFile(filepath.Dir(dir)))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the result: %w", err)
 	}
 	return nil
+}
+
+// syncFile makes a file's bytes, or the names in a folder, outlast a power cut.
+func syncFile(path string) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(file.Sync(), file.Close())
 }
 
 // readKept is the kept result in a run's folder; an error says why there is none.

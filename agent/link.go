@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 )
 
 const (
@@ -86,16 +87,20 @@ func (a *agent) leaveOn(leaving, session context.Context, l *link) {
 			bye.Keep = append(bye.Keep, ids)
 		}
 	}
+	failpoint.At("agent.bye.before")
 	if l.send(bye) == nil {
+		failpoint.At("agent.bye.after")
 		l.conn.Close(websocket.StatusNormalClosure, "bye")
 	}
 }
+
+var errReplaced = &StopError{"another agent runs with this machine's pairing: stop that one, or pair this machine as a device of its own"}
 
 // closedBy makes of a closed connection what it means for this agent.
 func closedBy(err error) error {
 	switch websocket.CloseStatus(err) {
 	case agentproto.CloseReplaced:
-		return &StopError{"another agent runs with this machine's pairing: stop that one, or pair this machine as a device of its own"}
+		return errReplaced
 	case agentproto.CloseProtocol:
 		return &StopError{"the server does not speak this agent's protocol: update rendermac on this machine or on the server"}
 	case agentproto.CloseRevoked:

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"rendermac/failpoint"
 )
 
 // runGuarded runs cmd in a process group of its own. When ctx ends the group is
@@ -21,11 +23,13 @@ func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 		return err
 	}
 	defer g.end()
+	failpoint.At("agent.program.before")
 	cmd.SysProcAttr = &unix.SysProcAttr{Setpgid: true, Pgid: g.cmd.Process.Pid}
 	cmd.WaitDelay = grace // for output that a grandchild holds open
 	if err := cmd.Start(); err != nil {
 		return fmt.Errorf("start %s: %w", cmd.Path, err)
 	}
+	failpoint.At("agent.program.started")
 	done := make(chan error, 1)
 	go func() { done <- cmd.Wait() }()
 	select {

@@ -142,6 +142,7 @@ func (r *run) produce(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	failpoint.At("agent.run.after")
 	if err := r.checkOutput(ctx, service, plan, out); err != nil {
 		return err
 	}
@@ -149,6 +150,7 @@ func (r *run) produce(ctx context.Context) error {
 		os.Remove(path) // the space may be wanted; the folder goes in the end anyway
 	}
 	r.report.enter("uploading")
+	failpoint.At("agent.measure")
 	return r.measure(ctx, out, warnings)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/coder/websocket"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 )
 
 const (
@@ -37,6 +38,7 @@ func (a *agent) session(ctx context.Context) (greeted bool, err error) {
 	}
 	hear()
 	a.greet(terms, listed)
+	failpoint.At("agent.hello.answered")
 
 	// Not ctx: an agent that is told to leave says goodbye on this connection.
 	reading, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -80,12 +82,17 @@ func (a *agent) hello(ctx context.Context, l *link, listed []*run) (*agentproto.
 		ids, token := r.identity()
 		hello.Resume = append(hello.Resume, agentproto.ResumeEntry{IDs: ids, CommitToken: token})
 	}
+	a.unheard++
 	if err := l.send(hello); err != nil {
 		return nil, err
 	}
+	failpoint.At("agent.hello.sent")
 	ctx, cancel := context.WithTimeout(ctx, helloTime)
 	defer cancel()
 	_, frame, err := l.conn.Read(ctx)
+	if err == nil || websocket.CloseStatus(err) != -1 {
+		a.unheard--
+	}
 	if err != nil {
 		return nil, err
 	}

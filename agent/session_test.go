@@ -54,6 +54,31 @@ func TestEndsThatTheAgentMustNotRetryStopItAndSayWhatToDo(t *testing.T) {
 	}
 }
 
+// A hello whose socket broke may be stored after the one that followed it, and
+// replace it: one such 4001 is no other agent's (F14).
+func TestF14_AnAgentIsNotStoppedByItsOwnOlderHello(t *testing.T) {
+	srv := newServer(t)
+	tries := 0
+	srv.dial = func(w http.ResponseWriter, r *http.Request) bool {
+		if tries++; tries > 1 {
+			return false
+		}
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{agentproto.Subprotocol}})
+		if err == nil {
+			_, _, _ = conn.Read(context.Background()) // the hello, which nobody answers
+			conn.CloseNow()
+		}
+		return true
+	}
+	a := startAgent(t, srv)
+	srv.session(1).conn.Close(agentproto.CloseReplaced, "")
+	srv.session(2).conn.Close(agentproto.CloseReplaced, "")
+	var stop *StopError
+	if err := a.wait(); !errors.As(err, &stop) || !strings.Contains(stop.Message, "another agent runs") {
+		t.Errorf("the second time the agent ends with %v", err)
+	}
+}
+
 func TestUnknownTokenStopsTheAgent(t *testing.T) {
 	srv := newServer(t)
 	a := startAgent(t, srv, func(a *agent) { a.Token = "rmd_other" })

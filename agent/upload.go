@@ -138,11 +138,13 @@ func (u *upload) put(ctx context.Context, t *transfer, to agentproto.PartURL, pa
 	if size == 0 {
 		body = http.NoBody
 	}
+	failpoint.At("agent.part.before")
 	answer, err := u.r.a.do(ctx, http.MethodPut, to.URL, body, size, to.Headers)
 	if err != nil {
 		return err
 	}
 	defer answer.Body.Close()
+	failpoint.At("agent.part.after")
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}

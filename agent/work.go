@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 )
 
@@ -28,6 +29,7 @@ func (r *run) makeFolder() error {
 		return diskFailure(fmt.Errorf("make a work folder: %w", err))
 	}
 	r.dir = dir
+	failpoint.At("agent.folder.after")
 	return nil
 }
 
@@ -58,13 +60,17 @@ func diskFailure(err error) error {
 }
 
 // measure reads the finished output once, for the digests of the whole and of
-// each part, and keeps the result.
+// each part, and keeps the result. The bytes are synced first: their identity
+// must not outlive them.
 func (r *run) measure(ctx context.Context, path string, warnings []string) error {
 	file, err := os.Open(path)
 	if err != nil {
 		return fmt.Errorf("open the output: %w", err)
 	}
 	defer file.Close()
+	if err := file.Sync(); err != nil {
+		return diskFailure(fmt.Errorf("sync the output: %w", err))
+	}
 	parts, whole, err := measureParts(endable{ctx, file}, r.offer.Output.PartBytes)
 	if err != nil {
 		return fmt.Errorf("read the output: %w", err)
