@@ -10,6 +10,7 @@ import (
 
 	"rendermac/api"
 	"rendermac/artifact"
+	"rendermac/failpoint"
 )
 
 // blobs serves the directory store's own objects: PUT, GET and HEAD of
@@ -25,6 +26,7 @@ func (b blobs) put(c echo.Context) error {
 	if err := b.store.Put(c.Response(), c.Request()); err != nil {
 		return b.refuse(c, err)
 	}
+	failpoint.At("server.answer.putBlob")
 	return c.NoContent(http.StatusOK)
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/store"
 
@@ -60,33 +61,51 @@ func (s *Server) serveAgent(conn *websocket.Conn, device, base string) {
 		conn.Close(agentproto.CloseProtocol, "this server speaks protocol 1")
 		return
 	}
+	out, ses, refused := s.enter(conn, device, base, hello)
+	for _, e := range out.Ended { // also where the session may not begin: their jobs wait for others
+		s.settle(e, nil)
+	}
+	if ses == nil {
+		conn.Close(refused, refusals[refused])
+		return
+	}
+	defer s.hub.remove(ses)
+	s.sweeper.at(out.SilentAt)
+	ses.serve(in)
+	log.Info("disconnected", "session", ses.SessionID)
+}
+
+var refusals = map[websocket.StatusCode]string{
+	agentproto.CloseRevoked:      "this device was revoked: pair it again",
+	agentproto.CloseStoreFailure: "the session could not be stored: reconnect",
+	agentproto.CloseGoingAway:    "the server is going away",
+}
+
+// enter stores the session and gives it its place in the hub; without a session
+// it says why there is none.
+func (s *Server) enter(conn *websocket.Conn, device, base string, hello *agentproto.Hello) (store.HelloOutcome, *session, websocket.StatusCode) {
+	log := s.o.Log.With("device", device)
+	defer s.hub.arrive(device)()
+	failpoint.At("server.hello.before")
 	out, err := s.o.DB.Hello(context.Background(), helloOf(device, hello))
+	failpoint.At("server.hello.after")
 	switch {
 	case fence.CodeOf(err) == store.CodeRevoked:
-		conn.Close(agentproto.CloseRevoked, "this device was revoked: pair it again")
-		return
+		return store.HelloOutcome{}, nil, agentproto.CloseRevoked
 	case err != nil:
 		log.Error("could not store the hello", "err", err)
-		conn.Close(agentproto.CloseStoreFailure, "the session could not be stored: reconnect")
-		return
+		return store.HelloOutcome{}, nil, agentproto.CloseStoreFailure
 	}
 	log.Info("connected", "session", out.SessionID, "name", out.Name, "slots", out.Slots, "resumed", len(out.Resumptions), "ended", len(out.Ended))
 	ses := s.open(conn, base, out)
 	replaced, refused := s.hub.register(ses)
 	if refused != 0 {
-		conn.Close(refused, "the server is going away, or this device was revoked")
-		return
+		return out, nil, refused
 	}
 	if replaced != nil {
 		go replaced.close(agentproto.CloseReplaced, "replaced by a newer session of this device")
 	}
-	defer s.hub.remove(ses)
-	s.sweeper.at(out.SilentAt)
-	for _, e := range out.Ended {
-		s.settle(e, nil)
-	}
-	ses.serve(in)
-	log.Info("disconnected", "session", out.SessionID)
+	return out, ses, 0
 }
 
 func helloOf(device string, h *agentproto.Hello) store.Hello {

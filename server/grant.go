@@ -107,16 +107,9 @@ func (s *Server) stillOpen(ctx context.Context, attemptID, key string) error {
 	return &fence.Error{Code: fence.CodeLeaseConflict, Rule: "F16", Message: "this run's upload has been closed: stop it"}
 }
 
-// clearLeftovers ends, at start, the writes whose grant has ended while the
-// server was away, and the outputs of runs that it had no time to discard.
-func (s *Server) clearLeftovers(ctx context.Context) error {
-	refused, err := s.o.DB.RefusedOutputs(ctx)
-	if err != nil {
-		return err
-	}
-	for _, key := range refused {
-		s.discard(key)
-	}
+// abortLeftovers ends, at start, the writes whose grant has ended while the
+// server was away.
+func (s *Server) abortLeftovers(ctx context.Context) error {
 	keys, err := s.o.Artifacts.Pending(ctx)
 	if err != nil {
 		return err

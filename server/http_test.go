@@ -29,12 +29,15 @@ import (
 type httpServer struct {
 	testing.TB
 	url   string
+	web   *http.Client
 	dir   string // the data directory
 	srv   *Server
 	db    *store.DB
 	files *artifact.Dir
 	clock *storetest.Clock
 	log   *logBuffer
+
+	wires *wires // in a bubble: its connections are in memory
 
 	account                     string // studio's id; the first three keys are its own
 	admin, submit, read         string
@@ -52,19 +55,31 @@ func mustServe(t testing.TB, change ...func(*Options)) *httpServer {
 // mustServeOf is mustServe with a store of other options.
 func mustServeOf(t testing.TB, stored func(*store.Options), change ...func(*Options)) *httpServer {
 	t.Helper()
-	dir, clock := t.TempDir(), storetest.NewClock()
-	h := &httpServer{TB: t, dir: dir, clock: clock, log: &logBuffer{}}
-	h.mustKeys(storetest.Options(dir, clock))
-	options := storetest.Options(dir, clock)
+	h := &httpServer{TB: t, web: noRedirects, dir: t.TempDir(), clock: storetest.NewClock(), log: &logBuffer{}}
+	h.mustBuild(storetest.Options(h.dir, h.clock), stored, change...)
+	s := httptest.NewServer(h.srv.Handler())
+	h.url = s.URL
+	t.Cleanup(func() {
+		s.Close()
+		h.srv.loops.Wait()
+		h.files.Close()
+	})
+	return h
+}
+
+// mustBuild is everything behind the listener; the server's clock is the store's.
+func (h *httpServer) mustBuild(options store.Options, stored func(*store.Options), change ...func(*Options)) {
+	h.Helper()
+	h.mustKeys(options)
 	stored(&options)
-	h.db = storetest.MustOpen(t, options)
-	files, err := artifact.OpenDir(filepath.Join(dir, "artifacts"), bytes.Repeat([]byte{7}, 32), clock.Now)
+	h.db = storetest.MustOpen(h, options)
+	files, err := artifact.OpenDir(filepath.Join(h.dir, "artifacts"), bytes.Repeat([]byte{7}, 32), options.Now)
 	if err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
 	h.files = files
 	o := Options{
-		DB: h.db, Artifacts: files, Now: clock.Now, Log: slog.New(slog.NewTextHandler(h.log, nil)), Version: "test",
+		DB: h.db, Artifacts: files, Now: options.Now, Mono: options.Mono, Log: slog.New(slog.NewTextHandler(h.log, nil)), Version: "test",
 		LeaseTTL: storetest.TTL, Heartbeat: 15 * time.Second, Resume: true, PartBytes: 1 << 20, MaxUploadBytes: 1 << 60,
 		MaxAttempts: 3, VerifyWorkers: 1, VerifyDeadline: 24 * time.Hour,
 	}
@@ -72,16 +87,8 @@ func mustServeOf(t testing.TB, stored func(*store.Options), change ...func(*Opti
 		c(&o)
 	}
 	if h.srv, err = New(o); err != nil {
-		t.Fatal(err)
+		h.Fatal(err)
 	}
-	s := httptest.NewServer(h.srv.Handler())
-	h.url = s.URL
-	t.Cleanup(func() {
-		s.Close()
-		h.srv.loops.Wait()
-		files.Close()
-	})
-	return h
 }
 
 func (h *httpServer) mustKeys(o store.Options) {
@@ -171,7 +178,7 @@ var noRedirects = &http.Client{CheckRedirect: func(*http.Request, []*http.Reques
 
 func (h *httpServer) send(r *http.Request) reply {
 	h.Helper()
-	response, err := noRedirects.Do(r)
+	response, err := h.web.Do(r)
 	if err != nil {
 		h.Fatal(err)
 	}

@@ -13,20 +13,45 @@ import (
 // hub knows the newest session of each device.
 type hub struct {
 	mu       sync.Mutex
-	sessions map[string]*session // by device
-	revoked  map[string]bool     // devices, since the start (F18)
+	sessions map[string]*session      // by device
+	arriving map[string]chan struct{} // devices whose hello is between its transaction and its place here
+	revoked  map[string]bool          // devices, since the start (F18)
 	closed   bool
 	live     sync.WaitGroup // sessions that have not ended yet
 }
 
-func newHub() *hub { return &hub{sessions: map[string]*session{}, revoked: map[string]bool{}} }
+func newHub() *hub {
+	return &hub{sessions: map[string]*session{}, arriving: map[string]chan struct{}{}, revoked: map[string]bool{}}
+}
 
-// register makes s its device's session and gives back what it replaces. Session
-// ids grow in the order of the transactions that made them, so that two hellos
-// that race end here as they ended in the store (F14): if a newer one is
-// already here, s itself is the one replaced. refused is the close code where s
-// may not begin: the server stops, or the device was revoked between the hello
-// and here (F18).
+// arrive goes before a hello's transaction, and arrived after its session has
+// its place here: hellos of one device follow one another, and what is sent to
+// it meanwhile waits for the session that the store already knows (F14).
+func (h *hub) arrive(deviceID string) (arrived func()) {
+	h.lockPresent(deviceID)
+	defer h.mu.Unlock()
+	landing := make(chan struct{})
+	h.arriving[deviceID] = landing
+	return func() {
+		h.mu.Lock()
+		defer h.mu.Unlock()
+		delete(h.arriving, deviceID)
+		close(landing)
+	}
+}
+
+func (h *hub) lockPresent(deviceID string) {
+	h.mu.Lock()
+	for landing := h.arriving[deviceID]; landing != nil; landing = h.arriving[deviceID] {
+		h.mu.Unlock()
+		<-landing
+		h.mu.Lock()
+	}
+}
+
+// register makes s its device's session and gives back what it replaces.
+// refused is the close code where s may not begin: the server stops, or the
+// device was revoked between the hello and here (F18).
 func (h *hub) register(s *session) (replaced *session, refused websocket.StatusCode) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -38,9 +63,6 @@ func (h *hub) register(s *session) (replaced *session, refused websocket.StatusC
 	}
 	h.live.Add(1)
 	old := h.sessions[s.DeviceID]
-	if old != nil && old.SessionID > s.SessionID {
-		return s, 0
-	}
 	h.sessions[s.DeviceID] = s
 	return old, 0
 }
@@ -54,8 +76,9 @@ func (h *hub) remove(s *session) {
 	h.live.Done()
 }
 
+// of is the device's session of this moment; one that is just arriving is waited for.
 func (h *hub) of(deviceID string) *session {
-	h.mu.Lock()
+	h.lockPresent(deviceID)
 	defer h.mu.Unlock()
 	return h.sessions[deviceID]
 }

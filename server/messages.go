@@ -175,4 +175,5 @@ func (s *session) bye(m *agentproto.Bye) {
 	for _, e := range ended {
 		s.srv.settle(e, nil)
 	}
+	s.srv.matcher.wake() // others were skipped for this Mac as long as it was online (F3)
 }

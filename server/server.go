@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rendermac/artifact"
+	"rendermac/failpoint"
 	"rendermac/store"
 )
 
@@ -18,7 +19,8 @@ import (
 type Options struct {
 	DB             *store.DB
 	Artifacts      *artifact.Dir
-	Now            func() time.Time
+	Now            func() time.Time     // the wall clock
+	Mono           func() time.Duration // a clock that nobody sets (F15)
 	Log            *slog.Logger
 	Version        string
 	PublicURL      string   // empty: from each request
@@ -64,9 +66,10 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Start takes up what an earlier run has left and starts the loops.
 func (s *Server) Start(ctx context.Context) error {
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.clearLeftovers(ctx); err != nil {
+	if err := s.abortLeftovers(ctx); err != nil {
 		return err
 	}
+	failpoint.At("server.start")
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
@@ -84,11 +87,13 @@ func (s *Server) Stop() {
 	s.loops.Wait()
 }
 
-// daily keeps the database's planner informed.
+// daily removes what is left to be removed, and keeps the database's planner
+// informed.
 func (s *Server) daily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
+		s.discardAll(ctx)
 		select {
 		case <-ctx.Done():
 			return

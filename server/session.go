@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/store"
 
 	"github.com/coder/websocket"
@@ -59,7 +60,9 @@ func (s *session) send(m agentproto.Message) {
 func (s *session) close(code websocket.StatusCode, reason string) {
 	impatient := time.AfterFunc(closeTimeout, func() { s.conn.CloseNow() })
 	defer impatient.Stop()
+	failpoint.At("server.close.before")
 	_ = s.conn.Close(code, reason)
+	failpoint.At("server.close.after")
 	s.end()
 }
 
@@ -85,7 +88,10 @@ func (s *session) write(m agentproto.Message) error {
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, writeTimeout)
 	defer cancel()
-	return s.conn.Write(ctx, websocket.MessageText, frame)
+	failpoint.At("server.send.before")
+	err = s.conn.Write(ctx, websocket.MessageText, frame)
+	failpoint.At("server.send.after")
+	return err
 }
 
 // pingLoop keeps an idle session, and the device's last_seen_at, alive.
@@ -104,7 +110,10 @@ func (s *session) pingLoop() {
 			s.end()
 			return
 		}
-		if err := s.srv.o.DB.Seen(s.ctx, s.Session); err != nil && s.ctx.Err() == nil {
+		switch silentAt, err := s.srv.o.DB.Seen(s.ctx, s.Session); {
+		case err == nil:
+			s.srv.sweeper.at(silentAt)
+		case s.ctx.Err() == nil:
 			s.log.Warn("could not note that the device is alive", "err", err)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/store"
 )
@@ -20,20 +21,48 @@ func (s *Server) settle(e store.Ended, answer agentproto.Message) {
 	s.hub.release(e.DeviceID, e.AttemptID)
 	s.matcher.wake()
 	if e.Attempt != fence.AttemptSucceeded {
-		s.loops.Go(func() { s.discard(e.OutputKey) })
+		s.loops.Go(func() { s.discard(context.Background(), e.OutputKey) })
 	}
 }
 
-// discard removes what an attempt that did not succeed has written (F16).
-func (s *Server) discard(key string) {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+// discard removes what an attempt that did not succeed has written (F16). What
+// it cannot remove is still noted, and tried again by discardAll.
+func (s *Server) discard(ctx context.Context, key string) {
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
+	failpoint.At("server.discard.before")
 	err := s.o.Artifacts.Abort(ctx, key)
 	if err == nil {
 		err = s.o.Artifacts.Delete(ctx, key)
 	}
+	failpoint.At("server.discard.after")
+	if err == nil {
+		err = s.o.DB.Discarded(ctx, key)
+	}
 	if err != nil {
-		s.o.Log.Warn("could not discard an output", "key", key, "err", err)
+		s.o.Log.Warn("could not discard an output: it is tried again within a day", "key", key, "err", err)
+	}
+}
+
+// discardAll removes what a crash, or an object store that was away, has left.
+func (s *Server) discardAll(ctx context.Context) {
+	const page = 100
+	for after := ""; ; {
+		keys, err := s.o.DB.Discards(ctx, after, page)
+		if err != nil {
+			s.o.Log.Warn("could not list the outputs to discard", "err", err)
+			return
+		}
+		for _, key := range keys {
+			if ctx.Err() != nil {
+				return
+			}
+			s.discard(ctx, key)
+			after = key
+		}
+		if len(keys) < page {
+			return
+		}
 	}
 }
 
@@ -64,4 +93,5 @@ func (s *Server) revoked(deviceID string, ended []store.Ended) {
 	for _, e := range ended {
 		s.settle(e, nil)
 	}
+	s.matcher.wake() // others were skipped for this Mac as long as it was online (F3)
 }

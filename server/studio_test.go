@@ -53,6 +53,8 @@ type mac struct {
 	conn      *websocket.Conn
 	id, token string
 	hello     *agentproto.HelloOK
+	heard     chan heard // in a bubble, where the socket is read all the time
+	plug      *hole      // in a bubble, what the socket can fall into
 }
 
 func (h *httpServer) mustPair(name string) *mac {
@@ -72,8 +74,12 @@ func (h *httpServer) mustMac(slots int) *mac {
 
 func (m *mac) dial() {
 	m.Helper()
+	client := m.web
+	if m.wires != nil {
+		client, m.plug = m.wires.client()
+	}
 	conn, _, err := websocket.Dial(context.Background(), m.url+"/v1/provider/ws", &websocket.DialOptions{
-		Subprotocols: []string{agentproto.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + m.token}},
+		Subprotocols: []string{agentproto.Subprotocol}, HTTPHeader: http.Header{"Authorization": {"Bearer " + m.token}}, HTTPClient: client,
 	})
 	if err != nil {
 		m.Fatalf("dial: %v", err)
@@ -81,14 +87,19 @@ func (m *mac) dial() {
 	conn.SetReadLimit(agentproto.MaxFrame)
 	m.conn = conn
 	m.Cleanup(func() { conn.CloseNow() })
+	if m.wires != nil {
+		m.listen()
+	}
 }
+
+var machine = agentproto.Device{MemoryBytes: 16 << 30, Features: []string{"libx265", "zscale"}}
 
 func (m *mac) connect(slots int, resume ...agentproto.ResumeEntry) {
 	m.Helper()
 	m.dial()
 	m.say(&agentproto.Hello{
 		Protocol: 1, AgentVersion: "test", Slots: slots, Services: []string{"ffmpeg.transcode"}, Resume: resume,
-		Device: agentproto.Device{MemoryBytes: 16 << 30, Features: []string{"libx265", "zscale"}},
+		Device: machine,
 	})
 	m.hello = hear[agentproto.HelloOK](m)
 }
@@ -113,6 +124,9 @@ func (m *mac) sayText(frame string) {
 
 // next is the next message, whatever it is.
 func (m *mac) next() (agentproto.Message, error) {
+	if m.heard != nil {
+		return m.listened()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), hearing)
 	defer cancel()
 	_, frame, err := m.conn.Read(ctx)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/store"
 )
@@ -139,6 +140,7 @@ func (v *verifier) runOnce(ctx, checking context.Context, id string) (done bool,
 	var result finding
 	if !claim.Cancelling {
 		result, err = v.srv.verify(checking, claim)
+		failpoint.At("server.verify.after")
 	}
 	late := v.srv.o.Now().Sub(claim.StartedAt) > v.srv.o.VerifyDeadline
 	switch {
