@@ -15,7 +15,8 @@ import (
 // dir is how a test steers the process, while it runs:
 //
 //	hits        is appended a line with the name of each mark that is passed
-//	kill        "NAME N": the N-th pass of that mark, counted from the process's start, is its last act
+//	kill        "NAME N": the N-th pass of that mark, counted from the process's start, is its last act;
+//	            "NAME +N": counted from when the process first sees this order
 //	hold.NAME   whoever comes to that mark waits for as long as this file is there
 //	held.NAME   is made when someone waits
 //	clock       a duration by which Now is ahead of the real clock
@@ -24,6 +25,8 @@ var dir = os.Getenv("RENDERMAC_FAILPOINTS")
 var (
 	mu     sync.Mutex
 	passes = map[string]int{}
+	order  string             // the last one seen
+	since  = map[string]int{} // passes since then
 )
 
 // At marks a place.
@@ -51,8 +54,13 @@ func note(name string) bool {
 		_, _ = f.WriteString(name + "\n")
 		f.Close()
 	}
-	order, _ := os.ReadFile(filepath.Join(dir, "kill"))
-	return strings.TrimSpace(string(order)) == name+" "+strconv.Itoa(passes[name])
+	text, _ := os.ReadFile(filepath.Join(dir, "kill"))
+	if now := strings.TrimSpace(string(text)); now != order {
+		order = now
+		clear(since)
+	}
+	since[name]++
+	return order == name+" "+strconv.Itoa(passes[name]) || order == name+" +"+strconv.Itoa(since[name])
 }
 
 // Now is the wall clock, as far as the test has set it (F15).

@@ -33,7 +33,7 @@ func agentCommand(g *globals) *cobra.Command {
 				return err
 			}
 			warnOfIgnored(c)
-			slog.Info("trying each encoder on one frame", "server", p.URL)
+			slog.Info("starting", "server", p.URL)
 			return agent.Run(cmd.Context(), options)
 		},
 	}

@@ -34,14 +34,14 @@ func (d *doctor) ffmpeg(ctx context.Context) {
 		d.fail("ffmpeg", err.Error(), "")
 		return
 	}
-	version, err := exec.CommandContext(ctx, ffmpeg, "-version").Output()
+	said, err := exec.CommandContext(ctx, ffmpeg, "-version").Output()
 	if err != nil {
 		d.fail("ffmpeg", fmt.Sprintf("%s does not run (%v)", ffmpeg, err), "install it anew with "+installFFmpeg())
 		return
 	}
-	first, _, _ := strings.Cut(string(version), " Copyright")
+	first, _, _ := strings.Cut(string(said), " Copyright")
 	d.ok("ffmpeg", fmt.Sprintf("%s, %s", ffmpeg, first))
-	facts := agent.Facts(ctx, agent.Options{FFmpeg: ffmpeg, FFprobe: ffprobe, WorkDir: d.c.Data})
+	facts := agent.Facts(ctx, agent.Options{FFmpeg: ffmpeg, FFprobe: ffprobe, WorkDir: d.c.Data, DataDir: d.c.Data, Version: version})
 	can := append(facts.Encoders, facts.Features...)
 	for _, need := range needs {
 		has := slices.IndexFunc(need.any, func(name string) bool { return slices.Contains(can, name) })

@@ -10,7 +10,7 @@ import (
 
 // lockData makes the data directory and keeps a second server off it.
 func lockData(dir string) (release func(), err error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := makeLasting(dir); err != nil {
 		return nil, fmt.Errorf("the data directory cannot be made: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "server.lock"), os.O_CREATE|os.O_RDWR, 0o600)

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"rendermac/failpoint"
 )
 
 // pairing is what makes this machine a device of a server. It bears the device
@@ -46,17 +48,19 @@ type pairingSlot struct {
 }
 
 func reservePairing(data string) (*pairingSlot, error) {
-	if err := os.MkdirAll(data, 0o700); err != nil {
+	if err := makeLasting(data); err != nil {
 		return nil, fmt.Errorf("the data directory cannot be made: %w", err)
 	}
-	temp, err := os.CreateTemp(data, ".agent-*.json") // 0600
+	// One name, so that the next pairing takes over what one that was cut off has left.
+	temp, err := os.OpenFile(pairingFile(data)+".new", os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("the data directory cannot be written: %w", err)
 	}
 	return &pairingSlot{temp, pairingFile(data)}, nil
 }
 
-// save puts p in place of an earlier pairing.
+// save puts p in place of an earlier pairing. The code is spent: the name is
+// synced as well, or a power cut would lose the token for good.
 func (s *pairingSlot) save(p pairing) error {
 	text, err := json.MarshalIndent(p, "", "  ")
 	if err != nil {
@@ -66,7 +70,13 @@ func (s *pairingSlot) save(p pairing) error {
 	if err = errors.Join(err, s.temp.Sync(), s.temp.Close()); err != nil {
 		return err
 	}
-	return os.Rename(s.temp.Name(), s.path)
+	failpoint.At("cmd.pairing.before")
+	err = os.Rename(s.temp.Name(), s.path)
+	failpoint.At("cmd.pairing.after")
+	if err != nil {
+		return err
+	}
+	return syncFolder(filepath.Dir(s.path))
 }
 
 // drop removes what was not saved.

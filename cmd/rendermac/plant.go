@@ -14,6 +14,7 @@ import (
 
 	"rendermac/artifact"
 	"rendermac/config"
+	"rendermac/failpoint"
 	"rendermac/server"
 	"rendermac/store"
 )
@@ -62,14 +63,18 @@ func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *pla
 	p.url = c.At(p.addr)
 	p.serve(listener, c)
 	go p.watch()
-	return p, os.WriteFile(p.urlFile, []byte(p.url+"\n"), 0o600)
+	failpoint.At("cmd.url.before")
+	err = os.WriteFile(p.urlFile, []byte(p.url+"\n"), 0o600)
+	failpoint.At("cmd.url.after")
+	return p, err
 }
 
 // open is everything behind the listener.
 func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
 	start := time.Now()
+	mono := func() time.Duration { return time.Since(start) }
 	p.db, err = store.Open(ctx, store.Options{
-		Path: filepath.Join(c.Data, "rendermac.db"), Now: wallClock, Mono: func() time.Duration { return time.Since(start) }, Rand: rand.Reader,
+		Path: filepath.Join(c.Data, "rendermac.db"), Now: wallClock, Mono: mono, Rand: rand.Reader,
 		LeaseTTL: c.Lease.TTL, DeviceTTL: c.Lease.DeviceTTL, RetryBackoff: c.Jobs.RetryBackoff, Resume: c.Lease.Resume, Log: log,
 	})
 	if err != nil {
@@ -82,6 +87,9 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	if err != nil {
 		return err
 	}
+	if err := p.storeIsThere(ctx, c.Store.Path); err != nil {
+		return err
+	}
 	if p.artifacts, err = artifact.OpenDir(c.Store.Path, secret, wallClock); err != nil {
 		return err
 	}
@@ -90,7 +98,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		proxies = append(proxies, network.String())
 	}
 	s, err := server.New(server.Options{
-		DB: p.db, Artifacts: p.artifacts, Now: wallClock, Log: log, Version: version,
+		DB: p.db, Artifacts: p.artifacts, Now: wallClock, Mono: mono, Log: log, Version: version,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
@@ -106,14 +114,27 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	return nil
 }
 
-// firstStart writes the admin key down before it counts as made.
+// storeIsThere refuses to begin a new store in the place of one whose disk is
+// not mounted: every result that waits to be verified would be missing (F8).
+func (p *plant) storeIsThere(ctx context.Context, path string) error {
+	used, err := p.db.HasUploads(ctx)
+	if err != nil || !used || artifact.IsDir(path) {
+		return err
+	}
+	return fmt.Errorf("the artifact store is not in %s, though the database knows of files in it: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again", path, filepath.Join(path, "objects"))
+}
+
+// firstStart writes the admin key down before it counts as made; not even a
+// power cut may leave a server that nobody can enter.
 func (p *plant) firstStart(ctx context.Context, c *config.Config) (err error) {
 	if p.adminKey, err = p.db.FirstStart(ctx); err != nil || p.adminKey == "" {
 		return err
 	}
-	if err := os.WriteFile(filepath.Join(c.Data, "admin.key"), []byte(p.adminKey+"\n"), 0o600); err != nil {
+	failpoint.At("cmd.adminkey.before")
+	if err := writeLasting(filepath.Join(c.Data, "admin.key"), p.adminKey+"\n"); err != nil {
 		return fmt.Errorf("the admin key could not be written: %w", err)
 	}
+	failpoint.At("cmd.adminkey.after")
 	return p.db.FirstStartDone(ctx)
 }
 
@@ -142,6 +163,7 @@ const drainTime = 5 * time.Second
 
 // stop ends the listener, then the sessions, then the loops, then the files.
 func (p *plant) stop() {
+	failpoint.At("cmd.stop.before")
 	if p.http != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), drainTime)
 		defer cancel()
@@ -159,6 +181,7 @@ func (p *plant) stop() {
 	if p.artifacts != nil {
 		p.artifacts.Close()
 	}
+	failpoint.At("cmd.stop.after")
 	if p.release != nil {
 		p.release()
 	}
