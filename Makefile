@@ -5,7 +5,7 @@ GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED = 0
 
-.PHONY: help deps build demo test race check bench ready soak fuzz clean
+.PHONY: help deps build demo test race check bench ready qualify soak fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -41,6 +41,9 @@ bench: ready ## the store's cycle as ratios, submit to offer, bytes against a ba
 
 ready: build ## idle memory and time to ready, on an empty and on a large database
 	@scripts/ready.sh
+
+qualify: deps ## the qualification card, measured anew: docs/evidence/qualification.md
+	QUALIFY_CARD=$(CURDIR)/docs/evidence/qualification.md $(GO) test -count=1 -timeout 15m -run '^TestQualification$$' ./qualify
 
 soak: export RENDERMAC_SOAK = 1
 soak: deps ## hours: 100,000 histories, ten minutes of swarm, a kill at every mark, 1,000 power cuts

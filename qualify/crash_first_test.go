@@ -1,0 +1,141 @@
+package qualify
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"rendermac/api"
+)
+
+// beginnings are the data directories that a server may find at its start.
+var beginnings = map[string]func(*crashSite){
+	"fresh":   func(*crashSite) {},
+	"upgrade": (*crashSite).oldDatabase,
+}
+
+// oldDatabase makes a database as the first released build left it.
+func (s *crashSite) oldDatabase() {
+	s.Helper()
+	schema, err := os.ReadFile("../store/schema/0001_init.sql")
+	if err != nil {
+		s.Fatal(err)
+	}
+	db, err := sql.Open("sqlite", "file:"+filepath.Join(s.data(), "rendermac.db")+"?_pragma=journal_mode(wal)")
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer db.Close()
+	for _, query := range []string{string(schema), "PRAGMA user_version=1", "INSERT INTO accounts (id, name, webhook_secret, created_at) VALUES ('acc_old', 'old', 'whsec_', 1)"} {
+		if _, err := db.Exec(query); err != nil {
+			s.Fatal(err)
+		}
+	}
+}
+
+// The server is killed at every mark of its first start, and of the start that
+// migrates its database, and is started again: it comes up, its admin key works
+// and is the only one, and the folder holds what it would hold anyway.
+func TestCrash_FirstStartAtEveryMark(t *testing.T) {
+	if only, one := wanted(t, "first"); one {
+		want := calmStart(t, only.script)
+		startAgain(t, only, want.files)
+		return
+	}
+	random := crashSeed(t)
+	passes, files := map[string][]string{}, map[string][]string{}
+	for name := range beginnings {
+		calm := calmStart(t, name)
+		passes[name], files[name] = calm.passed, calm.files
+	}
+	kills := draw(passes, random)
+	for _, k := range kills {
+		if startAgain(t, k, files[k.script]); t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d kills", len(kills))
+}
+
+type started struct{ passed, files []string }
+
+// calmStart is a start, and the stop of a server that has only been asked
+// whether it is ready.
+func calmStart(t *testing.T, beginning string) started {
+	s := newCrashSite(t)
+	beginnings[beginning](s)
+	p := s.serve()
+	p.term()
+	return started{s.server.passed(), s.filesAtRest()}
+}
+
+// filesAtRest are those of a stopped server's data directory, without SQLite's
+// log: it stays for as long as this test has the database open.
+func (s *crashSite) filesAtRest() []string {
+	log := func(name string) bool { return name == "rendermac.db-wal" || name == "rendermac.db-shm" }
+	return slices.Sorted(slices.Values(slices.DeleteFunc(filesBelow(s.data()), log)))
+}
+
+// startAgain starts a server that dies at a mark of its start or stop, and then
+// one that does not.
+func startAgain(t *testing.T, k kill, want []string) {
+	t.Helper()
+	s := newCrashSite(t)
+	beginnings[k.script](s)
+	s.server.killAt(k.mark, k.n)
+	p := s.launch()
+	until(t, "the server is ready or dead", func() bool { return p.gone() || s.ready() })
+	p.term()
+	if p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		t.Logf("not reached: %s", k)
+	}
+	s.server.spare()
+	p = s.serve()
+	if _, err := s.buyer().Devices(context.Background()); err != nil {
+		t.Errorf("the admin key: %v", err)
+	}
+	all := s.settled()
+	if keys := s.list(`SELECT id FROM api_keys WHERE revoked_at IS NULL`); len(keys) != 1 {
+		all = append(all, fmt.Sprintf("%d keys work", len(keys)))
+	}
+	if k.script == "upgrade" && len(s.list(`SELECT id FROM accounts WHERE id = 'acc_old'`)) != 1 {
+		all = append(all, "the old account is gone")
+	}
+	p.term()
+	if files := s.filesAtRest(); !slices.Equal(files, want) {
+		all = append(all, fmt.Sprintf("the folder holds %v, and should hold %v", files, want))
+	}
+	if len(all) > 0 {
+		t.Errorf("QUALIFY_KILL=first:%s:\n%s\n%s", k, strings.Join(all, "\n"), p.said())
+	}
+}
+
+// A pairing that is cut off on the Mac's side leaves nothing behind that the
+// next one does not take away, and never half a pairing.
+func TestCrash_PairAtEveryMark(t *testing.T) {
+	s := newCrashSite(t)
+	s.serve()
+	for _, mark := range []string{"cmd.pairing.before", "cmd.pairing.after"} {
+		code, err := s.buyer().CreatePairing(context.Background(), api.PairingRequest{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		at, dir := newPoints(t), filepath.Join(s.home, mark)
+		at.killAt(mark, 1)
+		p := start(t, s.home, at, "pair", s.url, code.Code, "--data", dir)
+		<-p.ended
+		if files := filesBelow(dir); mark == "cmd.pairing.after" && !slices.Equal(files, []string{"agent.json"}) {
+			t.Errorf("killed at %s: %v", mark, files)
+		}
+		s.pair(mark)
+		if files := filesBelow(dir); !slices.Equal(files, []string{"agent.json"}) {
+			t.Errorf("paired anew after a kill at %s: %v", mark, files)
+		}
+	}
+}
