@@ -151,8 +151,10 @@ func (c *card) goals(b *strings.Builder) {
 		what string
 		n    int
 	}{
-		{"stale commits accepted", c.all.stale}, {"acknowledged submits, cancels and commits lost", c.all.lost},
-		{"jobs stuck", c.all.stuck}, {"secrets in any log", c.all.leaked},
+		{"stale commits accepted", c.all.stale},
+		{"acknowledged submits, cancels and commits lost", c.all.lost},
+		{"jobs stuck", c.all.stuck},
+		{"secrets in any log", c.all.leaked},
 	} {
 		fmt.Fprintf(b, "| %s | 0 | %d, in %d jobs |\n", row.what, row.n, c.all.submitted)
 	}

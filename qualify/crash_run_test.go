@@ -14,7 +14,6 @@ type macRun struct {
 	link  *macLink // the session that knows it
 
 	answer   agentproto.Message // to what was asked last
-	asked    bool
 	atWork   bool
 	accepted bool               // commit_accepted has been heard
 	final    agentproto.Message // commit_ok, commit_rejected, fail_ok

@@ -1,6 +1,8 @@
 package qualify
 
 import (
+	"encoding/json"
+	"maps"
 	"math/rand/v2"
 	"path"
 	"path/filepath"
@@ -27,25 +29,25 @@ var deafDisks = map[string]deaf{
 	},
 }
 
-// seesDeafDisks proves that a forgotten sync would be found, whichever it is.
+// seesDeafDisks proves that a forgotten sync would be found, whichever it is:
+// the power goes right after something was acknowledged, be it rarely or often,
+// and takes along all that was not synced.
 func seesDeafDisks(t *testing.T, r *recording) {
-	var marks []int
-	for i, o := range r.ops {
-		if o.Kind == opMark {
-			marks = append(marks, i+1)
-		}
-	}
-	for name, ignored := range deafDisks {
+	seed := rand.Uint64()
+	t.Logf("cuts of seed %d", seed)
+	from := rand.New(rand.NewPCG(seed, 1))
+	told := r.marks()
+	for _, name := range slices.Sorted(maps.Keys(deafDisks)) {
 		t.Run(name, func(t *testing.T) {
-			d, tries := newDisk(), soak(30, 100)
-			at := make([]int, tries)
-			for i := range at { // the first of them early on, when little has been synced
-				at[i] = marks[rand.IntN(len(marks)*(i+1)/tries)]
+			var cuts []int
+			for _, at := range told {
+				for range 20 {
+					cuts = append(cuts, at[from.IntN(len(at))])
+				}
 			}
-			slices.Sort(at)
-			for i, at := range at {
-				d.play(r, at, ignored)
-				o := newOutage(0, at)
+			for i, at := range cuts {
+				d, o := newDisk(), newOutage(0, at)
+				d.play(r, at, deafDisks[name])
 				o.manner = loseAll
 				faults := withFolder(t, d, o, func(folder string) []string { return checkServer(filepath.Join(folder, "server"), r.facts(at)) })
 				if len(faults) > 0 {
@@ -53,7 +55,23 @@ func seesDeafDisks(t *testing.T, r *recording) {
 					return
 				}
 			}
-			t.Errorf("%d cuts of a disk that is deaf to syncs of %s have found nothing", tries, name)
+			t.Errorf("%d cuts of a disk that is deaf to syncs of %s have found nothing", len(cuts), name)
 		})
 	}
+}
+
+// marks are the places right after each acknowledgement, by what was said.
+func (r *recording) marks() [][]int {
+	by := map[string][]int{}
+	for i, o := range r.ops {
+		var f fact
+		if o.Kind == opMark && json.Unmarshal(o.Data, &f) == nil {
+			by[f.What] = append(by[f.What], i+1)
+		}
+	}
+	var out [][]int
+	for _, what := range []string{toldAdmin, toldRevoked, toldPart, toldAccepted, toldUpload, toldOK, toldJob} {
+		out = append(out, by[what])
+	}
+	return out
 }

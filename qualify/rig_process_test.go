@@ -55,9 +55,6 @@ func (p *process) kill() { p.signal(syscall.SIGKILL); <-p.ended }
 // term asks the process to end, and waits until it has.
 func (p *process) term() { p.signal(syscall.SIGTERM); <-p.ended }
 
-func (p *process) freeze() { p.signal(syscall.SIGSTOP) }
-func (p *process) thaw()   { p.signal(syscall.SIGCONT) }
-
 // gone says whether the process has ended.
 func (p *process) gone() bool {
 	select {

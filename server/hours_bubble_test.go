@@ -25,8 +25,8 @@ import (
 // bubble is a server in fake time.
 type bubble struct {
 	*httpServer
-	wall    *wall
-	batches atomic.Int64 // of the store's writer
+	wall  *wall
+	asked atomic.Int64 // how often the store's writer looked at it
 }
 
 // inBubble runs test in fake time beside a server whose loops run.
@@ -52,7 +52,7 @@ func inBubbleOf(t *testing.T, stored func(*store.Options), test func(*bubble), c
 		b.web.Timeout = time.Hour
 		o := storetest.Options(b.dir, nil)
 		o.Now, o.Rand = b.wall.Now, rand.Reader
-		o.Mono = func() time.Duration { b.batches.Add(1); return b.wall.Mono() } // asked once a batch
+		o.Mono = func() time.Duration { b.asked.Add(1); return b.wall.Mono() } // asked once a batch, and once a closure
 		b.mustBuild(o, stored, append(change, func(o *Options) { o.Mono = b.wall.Mono })...)
 		server := &http.Server{Handler: b.srv.Handler(), ReadHeaderTimeout: 10 * time.Second}
 		go server.Serve(wires)

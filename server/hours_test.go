@@ -197,10 +197,9 @@ func TestF5_AnAgentThatIgnoresTheCancelKeepsNothingAlive(t *testing.T) {
 			r.say(r.progress("running"))
 			time.Sleep(3 * time.Second)
 		}
-		j := b.job(r.JobID)
-		if j.Status != api.JobCancelled || j.FinishedAt.Sub(last).Round(time.Second) != storetest.TTL {
-			b.Fatalf("job %s, %v after the last renewal", j.Status, j.FinishedAt.Sub(last))
+		j := r.stands(fence.JobCancelled, fence.AttemptCancelled)
+		if after := j.FinishedAt.Sub(last).Round(time.Second); after != storetest.TTL {
+			b.Fatalf("cancelled %v after the last renewal", after)
 		}
-		r.stands(fence.JobCancelled, fence.AttemptCancelled)
 	})
 }

@@ -1,7 +1,6 @@
 package store_test
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -119,7 +118,7 @@ func (s *sightings) check(t *testing.T) {
 	}
 	if testing.Verbose() {
 		for _, name := range slices.Sorted(maps.Keys(s.n)) {
-			t.Log(fmt.Sprintf("%8d %s", s.n[name], name))
+			t.Logf("%8d %s", s.n[name], name)
 		}
 	}
 }
