@@ -46,10 +46,10 @@ qualify: deps ## the qualification card, measured anew: docs/evidence/qualificat
 	QUALIFY_CARD=$(CURDIR)/docs/evidence/qualification.md $(GO) test -count=1 -timeout 15m -run '^TestQualification$$' ./qualify
 
 soak: export RENDERMAC_SOAK = 1
-soak: deps ## hours: 100,000 histories, ten minutes of swarm, a kill at every mark, 1,000 power cuts
-	$(GO) test -timeout 6h -v -run 'Model|Histor' ./fence ./store
-	$(GO) test -timeout 1h -v -run Swarm ./server
-	$(GO) test -timeout 6h -v -run 'Crash|Power' ./qualify
+soak: deps ## hours: 100,000 histories, ten minutes of swarm, longer orders, every kill, 1,000 power cuts
+	$(GO) test -count=1 -timeout 6h -v -run 'Model|Histor' ./fence ./store
+	$(GO) test -count=1 -timeout 2h -v -run 'Swarm|EveryOrder' ./server
+	$(GO) test -count=1 -timeout 6h -v -run 'Crash|Power' ./qualify
 
 fuzz: ## every fuzz target for half a minute
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

@@ -62,7 +62,8 @@ type agent struct {
 	patience time.Duration // with a transfer that gains nothing
 	backoff  time.Duration // the most that the first wait of a retry takes
 
-	unheard int // hellos of this agent that no word has answered
+	unheard   int           // hellos of this agent that no word has answered
+	unheardAt time.Duration // the newest of them
 
 	mu    sync.Mutex
 	runs  map[string]*run // by attempt id; every run that is not over
@@ -157,7 +158,7 @@ func (a *agent) serve() error {
 		switch {
 		case a.life.Err() != nil:
 			return nil
-		case errors.Is(err, errReplaced) && a.unheard > 0:
+		case errors.Is(err, errReplaced) && a.unheard > 0 && a.now()-a.unheardAt < lateHello:
 			a.unheard-- // it was this agent's own: a hello given up may be stored after the next one
 		case errors.As(err, &stop):
 			return stop

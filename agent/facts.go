@@ -20,8 +20,9 @@ func Facts(ctx context.Context, o Options) agentproto.Device {
 	if o.FFmpeg == "" {
 		return d
 	}
-	d.Encoders, d.Features = prove(ctx, o.FFmpeg)
-	if o.DataDir != "" && ctx.Err() == nil {
+	var sure bool
+	d.Encoders, d.Features, sure = prove(ctx, o.FFmpeg)
+	if o.DataDir != "" && sure {
 		noteProofs(o, d)
 	}
 	return d
@@ -35,14 +36,15 @@ func machineFacts(o Options) agentproto.Device {
 	}
 }
 
-// prove sends every test frame, as many at once as there are cores.
-func prove(ctx context.Context, ffmpeg string) (encoders, features []string) {
-	proved := make([]bool, len(testFrames))
+// prove sends every test frame, as many at once as there are cores. It is sure
+// where none was given up: a machine that is busy now may do it later.
+func prove(ctx context.Context, ffmpeg string) (encoders, features []string, sure bool) {
+	proved, late := make([]bool, len(testFrames)), make([]bool, len(testFrames))
 	var group errgroup.Group
 	group.SetLimit(runtime.NumCPU())
 	for i, t := range testFrames {
 		group.Go(func() error {
-			proved[i] = t.proved(ctx, ffmpeg)
+			proved[i], late[i] = t.proved(ctx, ffmpeg)
 			return nil
 		})
 	}
@@ -57,7 +59,7 @@ func prove(ctx context.Context, ffmpeg string) (encoders, features []string) {
 		}
 	}
 	slices.Sort(features)
-	return encoders, slices.Compact(features)
+	return encoders, slices.Compact(features), !slices.Contains(late, true)
 }
 
 // testFrame is one thing that not every ffmpeg on every machine can do.
@@ -88,7 +90,7 @@ const hdrToLinear = "format=yuv444p10le,setparams=range=tv:color_primaries=bt202
 
 const testFrameTime = 20 * time.Second
 
-func (t testFrame) proved(ctx context.Context, ffmpeg string) bool {
+func (t testFrame) proved(ctx context.Context, ffmpeg string) (ok, late bool) {
 	ctx, cancel := context.WithTimeout(ctx, testFrameTime)
 	defer cancel()
 	args := []string{"-nostdin", "-hide_banner", "-loglevel", "error", "-f", "lavfi"}
@@ -100,7 +102,8 @@ func (t testFrame) proved(ctx context.Context, ffmpeg string) bool {
 	default:
 		args = append(args, "-i", testPicture, "-frames:v", "1", "-c:v", t.encoder)
 	}
-	return runGuarded(ctx, command(os.TempDir(), ffmpeg, append(args, "-f", "null", "-")), time.Second) == nil
+	err := runGuarded(ctx, command(os.TempDir(), ffmpeg, append(args, "-f", "null", "-")), time.Second)
+	return err == nil, ctx.Err() != nil
 }
 
 const testPicture = "color=s=640x360:r=25"

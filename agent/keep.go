@@ -9,6 +9,7 @@ import (
 
 	"rendermac/agentproto"
 	"rendermac/failpoint"
+	"rendermac/lasting"
 )
 
 // folderPrefix begins the name of every run's folder; only those are cleared.
@@ -94,21 +95,12 @@ func writeKept(dir string, k *keptResult) error {
 	}
 	failpoint.At("agent.keep.after")
 	if err == nil {
-		err = errors.Join(syncFile(dir), syncFile(filepath.Dir(dir)))
+		err = errors.Join(lasting.Folder(dir), lasting.Folder(filepath.Dir(dir)))
 	}
 	if err != nil {
 		return fmt.Errorf("keep the result: %w", err)
 	}
 	return nil
-}
-
-// syncFile makes a file's bytes, or the names in a folder, outlast a power cut.
-func syncFile(path string) error {
-	file, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(file.Sync(), file.Close())
 }
 
 // readKept is the kept result in a run's folder; an error says why there is none.

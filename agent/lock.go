@@ -7,15 +7,16 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"rendermac/lasting"
 )
 
 // lock makes dir, which is this user's alone, and holds the lock of that name in
 // it until the file is closed or the process ends, however it ends.
 func lock(dir, name string) (*os.File, error) {
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("make the agent's folder: %w", err)
 	}
-	_ = syncFile(filepath.Dir(dir)) // the folder's name; one above that may not be read was not made here
 	file, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_RDWR, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("open the agent's lock: %w", err)

@@ -53,6 +53,13 @@ func TestProofsAreRecalledUntilSomethingChanges(t *testing.T) {
 		t.Error("another agent, with other test frames, proved nothing")
 	}
 	file := filepath.Join(o.DataDir, proofsName)
+	old := time.Now().Add(-proofsLast - time.Minute)
+	if err := os.Chtimes(file, old, old); err != nil {
+		t.Fatal(err)
+	}
+	if !tried(newer) {
+		t.Error("proofs of the day before were believed")
+	}
 	for _, damage := range []string{"{", strings.Repeat("x", 10)} {
 		if err := os.WriteFile(file, []byte(damage), 0o600); err != nil {
 			t.Fatal(err)

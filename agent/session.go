@@ -16,6 +16,7 @@ import (
 const (
 	dialTime  = 20 * time.Second
 	helloTime = 10 * time.Second
+	lateHello = time.Minute // within it a hello that was given up may still be stored
 )
 
 // session connects, says hello and serves until the connection ends. greeted is
@@ -82,7 +83,10 @@ func (a *agent) hello(ctx context.Context, l *link, listed []*run) (*agentproto.
 		ids, token := r.identity()
 		hello.Resume = append(hello.Resume, agentproto.ResumeEntry{IDs: ids, CommitToken: token})
 	}
-	a.unheard++
+	if a.now()-a.unheardAt > lateHello {
+		a.unheard = 0
+	}
+	a.unheard, a.unheardAt = a.unheard+1, a.now()
 	if err := l.send(hello); err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"rendermac/failpoint"
+	"rendermac/lasting"
 )
 
 // Dir is the Store in a directory:
@@ -47,7 +48,7 @@ func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
 	if len(secret) < leastSecret {
 		return nil, fmt.Errorf("the secret that signs URLs has %d bytes: give it at least %d", len(secret), leastSecret)
 	}
-	if err := makeFolder(folder); err != nil {
+	if err := lasting.MakeFolder(folder); err != nil {
 		return nil, fmt.Errorf("the store's folder cannot be made: %w", err)
 	}
 	root, err := os.OpenRoot(folder)
@@ -66,22 +67,6 @@ func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
 func IsDir(folder string) bool {
 	info, err := os.Stat(filepath.Join(folder, folderObjects))
 	return err == nil && info.IsDir()
-}
-
-// makeFolder makes the store's folder. Its name is synced: what is synced inside
-// a folder is lost with the folder's own name.
-func makeFolder(folder string) error {
-	if _, err := os.Stat(folder); err == nil {
-		return nil
-	}
-	if err := os.MkdirAll(folder, 0o700); err != nil {
-		return err
-	}
-	above, err := os.Open(filepath.Dir(folder))
-	if err != nil {
-		return err
-	}
-	return errors.Join(above.Sync(), above.Close())
 }
 
 // Close lets go of the directory. Requests must have ended.
@@ -190,7 +175,7 @@ func syncFolder(root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(lasting.Names(f), f.Close())
 }
 
 // syncUp makes a file's name last, and those of all folders above it.

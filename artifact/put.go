@@ -71,8 +71,11 @@ func (w *write) receive(b *body, p Part) (sum string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if n < p.Bytes || !b.atEnd() {
+	if n < p.Bytes {
 		return "", wrongLength(p)
+	}
+	if err := b.atEnd(p); err != nil {
+		return "", err
 	}
 	failpoint.At("artifact.part.sync.before")
 	err = f.Sync()
@@ -127,12 +130,16 @@ func (b *body) why() error {
 	return errBroken
 }
 
-// atEnd reads on where the body should end. The deadline must not stay behind:
-// it would end the request while the disk is still syncing.
-func (b *body) atEnd() bool {
-	if n, err := io.ReadFull(b, make([]byte, 1)); n != 0 || !errors.Is(err, io.EOF) {
-		return false
+// atEnd reads on where the part's body should end. The deadline must not stay
+// behind: it would end the request while the disk is still syncing.
+func (b *body) atEnd(p Part) error {
+	n, err := io.ReadFull(b, make([]byte, 1))
+	switch {
+	case n != 0:
+		return wrongLength(p)
+	case !errors.Is(err, io.EOF): // the writer was stopped, or the client is gone
+		return err
 	}
 	_ = b.conn.SetReadDeadline(time.Time{})
-	return true
+	return nil
 }

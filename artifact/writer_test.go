@@ -174,6 +174,20 @@ func TestF16_StoppedWriterReadsNoMore(t *testing.T) {
 	}
 }
 
+// A writer that is stopped when its last byte has come hears that the grant has
+// ended, and not that its body had another length.
+func TestF16_AStoppedWriterHearsWhyAtItsEnd(t *testing.T) {
+	ctx, stop := context.WithCancelCause(t.Context())
+	b := &body{Reader: strings.NewReader(""), conn: http.NewResponseController(httptest.NewRecorder()), ctx: ctx}
+	if err := b.atEnd(Part{Number: 1, Bytes: 10}); err != nil {
+		t.Errorf("at the end: %v", err)
+	}
+	stop(errEnded)
+	if err := b.atEnd(Part{Number: 1, Bytes: 10}); !errors.Is(err, errEnded) {
+		t.Errorf("stopped at the end: %v, want errEnded", err)
+	}
+}
+
 // A writer that is stopped when its body has come whole leaves a connection
 // whose context has ended: the next part must not come on it.
 func TestF16_AStoppedWriterTakesNoOtherPartAlong(t *testing.T) {

@@ -2,6 +2,8 @@ package fence
 
 import (
 	"bytes"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -202,6 +204,48 @@ func TestF3_Fits(t *testing.T) {
 	} {
 		if got := Fits(c.needs, mac); got != c.want {
 			t.Errorf("%+v: %v", c.needs, got)
+		}
+	}
+}
+
+// The two tables as fencing.md has them, written down here once more: the walk in
+// the store holds SQL against Go, this one holds Go against the rule.
+const jobTable = `queued → active, cancelled, failed
+active → queued, verifying, cancelling, failed
+verifying → succeeded, cancelling, failed
+cancelling → cancelled, failed
+succeeded →
+failed →
+cancelled →`
+
+const attemptTable = `leased → downloading, running, uploading, committing, failed, lost, cancelled
+downloading → running, uploading, committing, failed, lost, cancelled
+running → uploading, committing, failed, lost, cancelled
+uploading → committing, failed, lost, cancelled
+committing → succeeded, failed, lost, cancelled
+succeeded →
+failed →
+lost →
+cancelled →`
+
+func TestStatusTablesAreTheRule(t *testing.T) {
+	holdTable(t, jobTable, JobStatuses, JobStatus.MayBecome)
+	holdTable(t, attemptTable, AttemptStatuses, AttemptStatus.MayBecome)
+}
+
+func holdTable[S ~string](t *testing.T, table string, all []S, may func(S, S) bool) {
+	t.Helper()
+	lines := strings.Split(table, "\n")
+	if len(lines) != len(all) {
+		t.Fatalf("%d statuses, and the table has %d", len(all), len(lines))
+	}
+	for _, line := range lines {
+		from, text, _ := strings.Cut(line, " →")
+		next := strings.Split(strings.TrimSpace(text), ", ")
+		for _, to := range all {
+			if want := slices.Contains(next, string(to)); may(S(from), to) != want {
+				t.Errorf("%s → %s: %v, the rule says %v", from, to, !want, want)
+			}
 		}
 	}
 }

@@ -159,7 +159,7 @@ func (m *Model) look() {
 		if jump != 0 && r.Status.Leased() && (jump < 0 || job == JobActive) {
 			r.ExpiresAt = r.ExpiresAt.Add(jump)
 		}
-		if jump != 0 && !r.RetryAfter.IsZero() && job == JobQueued {
+		if jump != 0 && !r.RetryAfter.IsZero() && (job == JobQueued || job == JobActive) {
 			r.RetryAfter = r.RetryAfter.Add(jump)
 		}
 	}
@@ -179,7 +179,7 @@ func (m *Model) look() {
 func (m *Model) Restart(absent time.Duration) {
 	m.Now, m.jumped = m.Now.Add(absent), 0
 	for _, r := range m.Runs {
-		if longest := m.Now.Add(MaxBackoff); m.Job(r.JobID).Status == JobQueued && r.RetryAfter.After(longest) {
+		if longest := m.Now.Add(MaxBackoff); (m.Job(r.JobID).Status == JobQueued || m.Job(r.JobID).Status == JobActive) && r.RetryAfter.After(longest) {
 			r.RetryAfter = longest
 		}
 		full := m.Now.Add(m.LeaseTTL)

@@ -35,8 +35,11 @@ func (c *cell) killForGood() {
 	struck := time.Now()
 	c.victim.process.kill()
 	c.release()
-	end := c.ended(c.job)
-	c.tookOver("from kill to the next offer", end.Attempts[1].LeasedAt.Sub(struck))
+	var attempts []api.Attempt
+	c.wait("another Mac has the job", func() bool { attempts = c.look(c.job).Attempts; return len(attempts) == 2 })
+	c.tookOver("from kill to the next offer", attempts[1].LeasedAt.Sub(struck))
+	c.speakStale(attempts[0])
+	c.ended(c.job)
 	c.victim.begin() // the Mac is repaired; what it kept is refused
 }
 
@@ -93,11 +96,8 @@ func (c *cell) dropSocket() {
 	<-time.After(time.Second)
 	open := c.line.mend()
 	end := c.ended(c.job)
-	online := c.online(open)
-	c.took("from the line's return to hello", online.Sub(open))
-	if c.phase != "queued" && c.phase != "verifying" && c.phase != "committing" {
-		c.returned("from hello to work", c.backAtWork(end).Sub(online))
-	}
+	hello := c.online(open) // which resumes the run
+	c.took("from the line's return to hello", hello.Sub(open))
 	if c.phase == "committing" { // which has ended before the drop
 		c.wait("the Mac has learned how it ended", func() bool { return len(c.victim.runs()) == 0 })
 		c.took("from drop to the Mac's knowing that the job succeeded", time.Since(struck))
@@ -112,10 +112,13 @@ func (c *cell) killServer() {
 	c.plant.kill()
 	c.release()
 	c.startServer()
-	c.took("from kill to ready", time.Since(struck))
+	ready := time.Now()
+	c.took("from kill to ready", ready.Sub(struck))
 	end := c.ended(c.job)
 	if c.phase != "queued" && c.phase != "verifying" {
-		c.took("from kill to work", c.backAtWork(end).Sub(struck))
+		atWork := c.backAtWork(end)
+		c.took("from kill to work", atWork.Sub(struck))
+		c.result.wentOn = append(c.result.wentOn, max(0, atWork.Sub(ready))) // an agent may be there before the one who waits for ready
 	}
 	c.took("from kill to the job's end", end.FinishedAt.Sub(struck))
 }

@@ -123,7 +123,7 @@ func filesBelow(folder string) (all []string) {
 // discards after it has answered. What stays wrong is told.
 func (s *crashSite) settled() (all []string) {
 	s.Helper()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(patience)
 	for {
 		all = s.complaints()
 		if len(all) == 0 || time.Now().After(deadline) {

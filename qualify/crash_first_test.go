@@ -8,10 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-
-	"rendermac/api"
 )
 
 // beginnings are the data directories that a server may find at its start.
@@ -44,35 +41,27 @@ func (s *crashSite) oldDatabase() {
 // and is the only one, and the folder holds what it would hold anyway.
 func TestCrash_FirstStartAtEveryMark(t *testing.T) {
 	if only, one := wanted(t, "first"); one {
-		want := calmStart(t, only.script)
-		startAgain(t, only, want.files)
+		_, files := calmStarts(t)
+		strikeOnce(t, only, func(k kill) bool { return startAgain(t, k, files[k.script]) })
 		return
 	}
 	random := crashSeed(t)
-	passes, files := map[string][]string{}, map[string][]string{}
-	for name := range beginnings {
-		calm := calmStart(t, name)
-		passes[name], files[name] = calm.passed, calm.files
-	}
-	kills := draw(passes, random)
-	for _, k := range kills {
-		if startAgain(t, k, files[k.script]); t.Failed() {
-			return
-		}
-	}
-	t.Logf("%d kills", len(kills))
+	passes, files := calmStarts(t)
+	strike(t, draw(passes, random), func(k kill) bool { return startAgain(t, k, files[k.script]) })
 }
 
-type started struct{ passed, files []string }
-
-// calmStart is a start, and the stop of a server that has only been asked
-// whether it is ready.
-func calmStart(t *testing.T, beginning string) started {
-	s := newCrashSite(t)
-	beginnings[beginning](s)
-	p := s.serve()
-	p.term()
-	return started{s.server.passed(), s.filesAtRest()}
+// calmStarts are a start of each kind, and the stop of a server that has only
+// been asked whether it is ready.
+func calmStarts(t *testing.T) (passes, files map[string][]string) {
+	t.Helper()
+	passes, files = map[string][]string{}, map[string][]string{}
+	for name, begin := range beginnings {
+		s := newCrashSite(t)
+		begin(s)
+		s.serve().term()
+		passes[name], files[name] = s.server.passed(), s.filesAtRest()
+	}
+	return passes, files
 }
 
 // filesAtRest are those of a stopped server's data directory, without SQLite's
@@ -84,7 +73,7 @@ func (s *crashSite) filesAtRest() []string {
 
 // startAgain starts a server that dies at a mark of its start or stop, and then
 // one that does not.
-func startAgain(t *testing.T, k kill, want []string) {
+func startAgain(t *testing.T, k kill, want []string) (reached bool) {
 	t.Helper()
 	s := newCrashSite(t)
 	beginnings[k.script](s)
@@ -92,9 +81,7 @@ func startAgain(t *testing.T, k kill, want []string) {
 	p := s.launch()
 	until(t, "the server is ready or dead", func() bool { return p.gone() || s.ready() })
 	p.term()
-	if p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
-		t.Logf("not reached: %s", k)
-	}
+	reached = p.killed()
 	s.server.spare()
 	p = s.serve()
 	if _, err := s.buyer().Devices(context.Background()); err != nil {
@@ -114,6 +101,7 @@ func startAgain(t *testing.T, k kill, want []string) {
 	if len(all) > 0 {
 		t.Errorf("QUALIFY_KILL=first:%s:\n%s\n%s", k, strings.Join(all, "\n"), p.said())
 	}
+	return reached
 }
 
 // A pairing that is cut off on the Mac's side leaves nothing behind that the
@@ -121,21 +109,35 @@ func startAgain(t *testing.T, k kill, want []string) {
 func TestCrash_PairAtEveryMark(t *testing.T) {
 	s := newCrashSite(t)
 	s.serve()
-	for _, mark := range []string{"cmd.pairing.before", "cmd.pairing.after"} {
-		code, err := s.buyer().CreatePairing(context.Background(), api.PairingRequest{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		at, dir := newPoints(t), filepath.Join(s.home, mark)
-		at.killAt(mark, 1)
-		p := start(t, s.home, at, "pair", s.url, code.Code, "--data", dir)
-		<-p.ended
-		if files := filesBelow(dir); mark == "cmd.pairing.after" && !slices.Equal(files, []string{"agent.json"}) {
-			t.Errorf("killed at %s: %v", mark, files)
-		}
-		s.pair(mark)
-		if files := filesBelow(dir); !slices.Equal(files, []string{"agent.json"}) {
-			t.Errorf("paired anew after a kill at %s: %v", mark, files)
-		}
+	if only, one := wanted(t, "pair"); one {
+		strikeOnce(t, only, s.pairAgain)
+		return
 	}
+	strike(t, draw(s.calmPairing(), crashSeed(t)), s.pairAgain)
+}
+
+// calmPairing pairs, and notes the marks that are passed.
+func (s *crashSite) calmPairing() map[string][]string {
+	s.Helper()
+	at := newPoints(s)
+	if p := s.pairOnce("calm", at); !p.cmd.ProcessState.Success() {
+		s.Fatalf("pair: %s", p.said())
+	}
+	return map[string][]string{"pair": at.passed()}
+}
+
+// pairAgain is a pairing that is killed, and the next one into the same folder.
+func (s *crashSite) pairAgain(k kill) (reached bool) {
+	s.Helper()
+	at, dir := newPoints(s), filepath.Join(s.home, k.mark)
+	at.killAt(k.mark, k.n)
+	p := s.pairOnce(k.mark, at)
+	if files := filesBelow(dir); k.mark == "cmd.pairing.after" && !slices.Equal(files, []string{"agent.json"}) {
+		s.Errorf("QUALIFY_KILL=pair:%s: %v", k, files)
+	}
+	s.pair(k.mark)
+	if files := filesBelow(dir); !slices.Equal(files, []string{"agent.json"}) {
+		s.Errorf("QUALIFY_KILL=pair:%s, and paired anew: %v", k, files)
+	}
+	return p.killed()
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"rendermac/api"
 )
@@ -56,9 +57,13 @@ func (d *day) refusedUpload() {
 		return out, d.call(http.MethodPost, "/v1/uploads", api.UploadRequest{Name: "x", Bytes: int64(len(text)), SHA256: &wrong}, &out)
 	}))(d)
 	var refused *api.Error
+	deadline := time.Now().Add(patience)
 	for !errors.As(d.tryToComplete(created.ID, text), &refused) || refused.Code != "digest_mismatch" {
 		if d.Failed() {
 			return
+		}
+		if time.Now().After(deadline) {
+			d.Fatalf("the wrong digest is not refused as such: %v", refused)
 		}
 	}
 	now := must(insist(d, "look at an upload", func() (out api.Upload, err error) {

@@ -75,7 +75,7 @@ func (k *keeper) watch(p *process) {
 	for {
 		<-p.ended
 		k.mu.Lock()
-		killed := p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+		killed := p.killed()
 		asked := k.asked == p && killed == (k.how == syscall.SIGKILL)
 		if !killed && !asked && !k.given {
 			k.Errorf("a process ended by itself (%s):\n%s", p.cmd.ProcessState, p.said())
@@ -112,7 +112,7 @@ func (k *keeper) end(s syscall.Signal) {
 	k.asked, k.how = p, s
 	k.mu.Unlock()
 	p.signal(s)
-	<-p.ended
+	p.wait()
 }
 
 // killed counts how often the process has been killed so far.

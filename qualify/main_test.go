@@ -33,6 +33,9 @@ var binary = sync.OnceValues(func() (path string, err error) {
 	if dir, err = os.MkdirTemp("", "qualify-"); err != nil {
 		return "", err
 	}
+	if err := lookAtSources(); err != nil {
+		return "", err
+	}
 	path = filepath.Join(dir, "rendermac")
 	out, err := exec.Command("go", "build", "-tags", "failpoints", "-o", path, "rendermac/cmd/rendermac").CombinedOutput()
 	if err != nil {

@@ -238,10 +238,10 @@ type plug struct {
 func mountPower(t testing.TB) *plug {
 	t.Helper()
 	if os.Geteuid() != 0 {
-		t.Skip("a power cut is simulated on a FUSE file system, and only root may mount one here: run the tests as root")
+		cannot(t, "a power cut is simulated on a FUSE file system, and only root may mount one here: run the tests as root")
 	}
 	if _, err := os.Stat("/dev/fuse"); err != nil {
-		t.Skip("a power cut is simulated on a FUSE file system, and this machine has no /dev/fuse: load the kernel's module fuse")
+		cannot(t, "a power cut is simulated on a FUSE file system, and this machine has no /dev/fuse: load the kernel's module fuse")
 	}
 	dir := t.TempDir()
 	p := &plug{TB: t, mount: filepath.Join(dir, "mount"), log: filepath.Join(dir, "log")}

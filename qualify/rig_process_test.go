@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -39,7 +40,7 @@ func start(t testing.TB, home string, at points, args ...string) *process {
 	p.cmd.Dir = home
 	p.cmd.Env = []string{"HOME=" + home, "PATH=" + os.Getenv("PATH"), "TMPDIR=" + home, "RENDERMAC_FAILPOINTS=" + string(at)}
 	p.cmd.Stdout, p.cmd.Stderr = p.err, p.err
-	if err := p.cmd.Start(); err != nil {
+	if err := startWithUs(p.cmd); err != nil {
 		t.Fatal(err)
 	}
 	go func() { _ = p.cmd.Wait(); close(p.ended) }()
@@ -47,13 +48,57 @@ func start(t testing.TB, home string, at points, args ...string) *process {
 	return p
 }
 
+// startWithUs starts a process that ends with this one, where that can be had:
+// a test binary that runs into its timeout cleans nothing up. Linux ends a
+// process with the thread that has started it, so one thread starts them all,
+// and lasts.
+func startWithUs(cmd *exec.Cmd) error {
+	endWithUs(cmd)
+	started := make(chan error)
+	starter() <- func() { started <- cmd.Start() }
+	return <-started
+}
+
+var starter = sync.OnceValue(func() chan<- func() {
+	work := make(chan func())
+	go func() {
+		runtime.LockOSThread()
+		for start := range work {
+			start()
+		}
+	}()
+	return work
+})
+
 func (p *process) signal(s syscall.Signal) { _ = p.cmd.Process.Signal(s) }
 
 // kill is kill -9; it returns when the process is gone.
 func (p *process) kill() { p.signal(syscall.SIGKILL); <-p.ended }
 
 // term asks the process to end, and waits until it has.
-func (p *process) term() { p.signal(syscall.SIGTERM); <-p.ended }
+func (p *process) term() { p.Helper(); p.signal(syscall.SIGTERM); p.wait() }
+
+// wait returns once the process has ended. One that does not has to say where
+// it stands.
+func (p *process) wait() {
+	p.Helper()
+	select {
+	case <-p.ended:
+		return
+	case <-time.After(patience):
+	}
+	p.signal(syscall.SIGQUIT)
+	select {
+	case <-p.ended:
+	case <-time.After(patience):
+	}
+	p.Fatalf("waited in vain until %s has ended:\n%s", p.cmd, p.said())
+}
+
+// killed says whether kill -9 was the end of it.
+func (p *process) killed() bool {
+	return p.cmd.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL
+}
 
 // gone says whether the process has ended.
 func (p *process) gone() bool {

@@ -4,10 +4,12 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -50,9 +52,15 @@ func newSite(t testing.TB, more string) *site {
 
 func (s *site) data() string { return filepath.Join(s.home, "server") }
 
+// freeAddress is one that stays free until a server binds it: where all of
+// 127/8 is this machine, on a host from which no connection goes out.
 func freeAddress(t testing.TB) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), 1+rand.IntN(254), 1+rand.IntN(254))
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,13 +109,7 @@ func (s *site) buyer() *api.Client {
 // pair makes a Mac's data directory and answers its device id.
 func (s *site) pair(name string) (id string) {
 	s.Helper()
-	code, err := s.buyer().CreatePairing(context.Background(), api.PairingRequest{Name: &name})
-	if err != nil {
-		s.Fatal(err)
-	}
-	p := start(s, s.home, newPoints(s), "pair", s.url, code.Code, "--name", name, "--data", filepath.Join(s.home, name))
-	<-p.ended
-	if !p.cmd.ProcessState.Success() {
+	if p := s.pairOnce(name, newPoints(s)); !p.cmd.ProcessState.Success() {
 		s.Fatalf("pair: %s", p.said())
 	}
 	devices, err := s.buyer().Devices(context.Background())
@@ -120,6 +122,18 @@ func (s *site) pair(name string) (id string) {
 		}
 	}
 	return id
+}
+
+// pairOnce runs the command that pairs, to its end.
+func (s *site) pairOnce(name string, at points) *process {
+	s.Helper()
+	code, err := s.buyer().CreatePairing(context.Background(), api.PairingRequest{Name: &name})
+	if err != nil {
+		s.Fatal(err)
+	}
+	p := start(s, s.home, at, "pair", s.url, code.Code, "--name", name, "--data", filepath.Join(s.home, name))
+	p.wait()
+	return p
 }
 
 // agent starts a paired Mac's agent; at may be held over several starts.

@@ -61,6 +61,12 @@ func (s *Server) serveAgent(conn *websocket.Conn, device, base string) {
 		conn.Close(agentproto.CloseProtocol, "this server speaks protocol 1")
 		return
 	}
+	end, ok := s.hub.begin()
+	if !ok {
+		conn.Close(agentproto.CloseGoingAway, refusals[agentproto.CloseGoingAway])
+		return
+	}
+	defer end()
 	out, ses, refused := s.enter(conn, device, base, hello)
 	for _, e := range out.Ended { // also where the session may not begin: their jobs wait for others
 		s.settle(e, nil)

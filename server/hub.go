@@ -17,19 +17,34 @@ type hub struct {
 	arriving map[string]chan struct{} // devices whose hello is between its transaction and its place here
 	revoked  map[string]bool          // devices, since the start (F18)
 	closed   bool
-	live     sync.WaitGroup // sessions that have not ended yet
+	live     sync.WaitGroup // agents that have said hello and not left yet
 }
 
 func newHub() *hub {
 	return &hub{sessions: map[string]*session{}, arriving: map[string]chan struct{}{}, revoked: map[string]bool{}}
 }
 
+// begin lets an agent in that has said hello, until its end; not where the
+// server stops.
+func (h *hub) begin() (end func(), ok bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.closed {
+		return nil, false
+	}
+	h.live.Add(1)
+	return h.live.Done, true
+}
+
 // arrive goes before a hello's transaction, and arrived after its session has
 // its place here: hellos of one device follow one another, and what is sent to
 // it meanwhile waits for the session that the store already knows (F14).
 func (h *hub) arrive(deviceID string) (arrived func()) {
-	h.lockPresent(deviceID)
+	h.mu.Lock()
 	defer h.mu.Unlock()
+	for h.arriving[deviceID] != nil {
+		h.await(deviceID)
+	}
 	landing := make(chan struct{})
 	h.arriving[deviceID] = landing
 	return func() {
@@ -40,9 +55,9 @@ func (h *hub) arrive(deviceID string) (arrived func()) {
 	}
 }
 
-func (h *hub) lockPresent(deviceID string) {
-	h.mu.Lock()
-	for landing := h.arriving[deviceID]; landing != nil; landing = h.arriving[deviceID] {
+// await gives up the lock until the hello that is under way has its place here.
+func (h *hub) await(deviceID string) {
+	if landing := h.arriving[deviceID]; landing != nil {
 		h.mu.Unlock()
 		<-landing
 		h.mu.Lock()
@@ -61,7 +76,6 @@ func (h *hub) register(s *session) (replaced *session, refused websocket.StatusC
 	case h.revoked[s.DeviceID]:
 		return nil, agentproto.CloseRevoked
 	}
-	h.live.Add(1)
 	old := h.sessions[s.DeviceID]
 	h.sessions[s.DeviceID] = s
 	return old, 0
@@ -73,13 +87,14 @@ func (h *hub) remove(s *session) {
 	if h.sessions[s.DeviceID] == s {
 		delete(h.sessions, s.DeviceID)
 	}
-	h.live.Done()
 }
 
-// of is the device's session of this moment; one that is just arriving is waited for.
+// of is the device's session of this moment; one that is just arriving is waited
+// for, but no later one: that one's hello has seen what is to be told.
 func (h *hub) of(deviceID string) *session {
-	h.lockPresent(deviceID)
+	h.mu.Lock()
 	defer h.mu.Unlock()
+	h.await(deviceID)
 	return h.sessions[deviceID]
 }
 

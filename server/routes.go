@@ -97,13 +97,12 @@ type endpoint func(*mount, huma.Operation)
 func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describe ...func(*mount, *huma.Operation)) endpoint {
 	return func(m *mount, op huma.Operation) {
 		op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // readBody sees to both
-		mark := "server.answer." + op.OperationID
 		for _, d := range describe {
 			d(m, &op)
 		}
 		huma.Register(m.api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := handle(ctx, callOf(ctx), in)
-			failpoint.At(mark)
+			failpoint.At("server.answer." + op.OperationID)
 			if err != nil {
 				return nil, m.server.refusalOf(err)
 			}

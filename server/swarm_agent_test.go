@@ -23,8 +23,8 @@ type swarmAgent struct {
 	rng       *rand.Rand
 	id, token string
 	slots     int
-	link      *swarmLink // nil: none
-	unheard   int        // hellos without an answer: they may be stored after a later one, and replace it
+	link      *swarmLink   // nil: none
+	unheard   []*swarmLink // whose hello has no answer: it may be stored after a later one, and replace that one's session
 	runs      []*swarmRun
 	heard     chan swarmHeard
 	gone      chan struct{}
@@ -75,6 +75,7 @@ func newSwarmAgent(s *swarm, n int) *swarmAgent {
 func (a *swarmAgent) pair() {
 	a.pairs.Lock() // one at a time: a burst of codes from one address looks like guessing
 	defer a.pairs.Unlock()
+	until := time.Now().Add(hearing)
 	for status, body := 0, []byte(nil); status != http.StatusCreated; {
 		var code api.Pairing
 		if status, body, _ = a.call("POST", "/v1/pairings", a.admin, map[string]any{}); status == http.StatusCreated {
@@ -82,10 +83,11 @@ func (a *swarmAgent) pair() {
 			status, body, _ = a.call("POST", "/v1/provider/pair", "", api.PairRequest{Code: code.Code, Name: "mini"})
 		}
 		var paired api.PairAnswer
-		if json.Unmarshal(body, &paired) != nil || status != http.StatusCreated && status != http.StatusServiceUnavailable {
+		tooBusy := status == http.StatusServiceUnavailable && time.Now().Before(until)
+		if json.Unmarshal(body, &paired) != nil || status != http.StatusCreated && !tooBusy {
 			a.Fatalf("pair: %d %s", status, body)
 		}
-		a.id, a.token = paired.DeviceID, paired.DeviceToken
+		a.id, a.token, a.unheard = paired.DeviceID, paired.DeviceToken, nil
 	}
 }
 
@@ -116,7 +118,8 @@ func (a *swarmAgent) connect(list []*swarmRun) {
 		return
 	}
 	a.link = l
-	a.unheard++
+	l.rivals = slices.Clone(a.unheard)
+	a.unheard = append(a.unheard, l)
 	hello := &agentproto.Hello{
 		Protocol: 1, AgentVersion: "swarm", Slots: a.slots, Services: []string{"ffmpeg.transcode"},
 		Device: agentproto.Device{MemoryBytes: 16 << 30, Features: []string{"libx265", "zscale"}}, Resume: []agentproto.ResumeEntry{},
@@ -307,17 +310,35 @@ func (a *swarmAgent) ended(h swarmHeard) {
 		a.wrong("agent %d was closed with %d", a.n, h.code)
 	case agentproto.CloseReplaced:
 		switch {
-		case h.link == a.link && a.unheard > 0:
-			a.unheard--
+		case h.link != a.link:
+		case a.overtaken(h.link):
 			a.count("overtaken by an older hello")
-		case h.link == a.link:
-			a.wrong("agent %d: its newest socket was closed as replaced", a.n)
+		default:
+			a.wrong("agent %d: its newest socket was closed as replaced, %v after its hello; %d hellos were unheard then", a.n, time.Duration(a.now()-h.link.helloAt), len(h.link.rivals))
 		}
 	case websocket.StatusNormalClosure, agentproto.CloseRevoked, -1:
 	default:
 		a.wrong("agent %d was closed with %d", a.n, h.code)
 	}
+	if h.code != -1 && h.code != websocket.StatusNormalClosure { // the server's own: it has dealt with the hello
+		a.wasHeard(h.link)
+	}
 	if h.link == a.link {
 		a.link = nil
 	}
+}
+
+// wasHeard: what was stored of this hello was stored before now.
+func (a *swarmAgent) wasHeard(l *swarmLink) {
+	a.unheard = slices.DeleteFunc(a.unheard, func(was *swarmLink) bool { return was == l })
+}
+
+// overtaken says whether the newest session may have been replaced by an
+// earlier hello that was stored after it. A hello does that once, and soon.
+func (a *swarmAgent) overtaken(l *swarmLink) bool {
+	i := slices.IndexFunc(l.rivals, func(r *swarmLink) bool { return !r.overtook && a.now()-r.helloAt < int64(hearing) })
+	if i >= 0 {
+		l.rivals[i].overtook = true
+	}
+	return i >= 0
 }

@@ -195,12 +195,8 @@ func (a *swarmAgent) beRevoked() bool {
 	if a.rng.IntN(3) > 0 {
 		return true // now and then only
 	}
-	status, body, _ := a.call("DELETE", "/v1/devices/"+a.id, a.admin, nil)
-	if status == http.StatusServiceUnavailable {
-		return false
-	}
-	if status != http.StatusNoContent {
-		a.wrong("revoke: %d %s", status, body)
+	if status := a.revokeSelf(); status != http.StatusNoContent {
+		a.wrong("revoke: %d", status)
 	}
 	for _, r := range a.runs {
 		if r.stage == uploaded && !r.resuming {
@@ -211,6 +207,17 @@ func (a *swarmAgent) beRevoked() bool {
 	a.runs, a.link = nil, nil
 	a.pair()
 	return true
+}
+
+// revokeSelf asks again where the store was too busy to say whether it is done:
+// repeating it is harmless.
+func (a *swarmAgent) revokeSelf() (status int) {
+	for until := time.Now().Add(hearing); ; {
+		status, _, _ = a.call("DELETE", "/v1/devices/"+a.id, a.admin, nil)
+		if status != http.StatusServiceUnavailable || time.Now().After(until) {
+			return status
+		}
+	}
 }
 
 func (a *swarmAgent) breakDown() bool {

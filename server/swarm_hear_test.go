@@ -13,7 +13,7 @@ func (a *swarmAgent) hear(h swarmHeard) {
 	case nil:
 		a.ended(h)
 	case *agentproto.HelloOK:
-		a.unheard--
+		a.wasHeard(h.link)
 		if h.link == a.link {
 			a.ready()
 		}
@@ -61,6 +61,7 @@ func (a *swarmAgent) offered(l *swarmLink, m *agentproto.LeaseOffer) {
 		due: time.Now().Add(time.Duration(a.rng.IntN(300)) * time.Millisecond), beat: time.Now().Add(swarmTTL / 4),
 	}
 	a.saw(m.JobID, swarmOp{kind: "held", n: m.AttemptNumber, call: l.helloAt, ret: a.now()})
+	a.told(m.CommitToken)
 	a.count("offer")
 	if l != a.link { // from a socket that was replaced: this hello did not list it, and so it is lost
 		return
@@ -94,6 +95,7 @@ func (a *swarmAgent) proves(kind string, l *swarmLink, ids agentproto.IDs) {
 }
 
 func (a *swarmAgent) resumed(l *swarmLink, m *agentproto.LeaseResumed) {
+	a.told(m.CommitToken)
 	r := a.run(m.AttemptID)
 	if r == nil || l != a.link {
 		return

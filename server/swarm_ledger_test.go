@@ -22,7 +22,8 @@ type swarmLedger struct {
 	ops     map[string][]swarmOp    // by job
 	counts  map[string]int
 	answers []time.Duration
-	offers  []*swarmRun // to be stolen
+	offers  []*swarmRun     // to be stolen
+	tokens  map[string]bool // every commit token that an agent was told
 }
 
 // swarmJob is what its buyer knows of a job.
@@ -69,7 +70,7 @@ type swarmFinal struct {
 
 func (l *swarmLedger) init() {
 	l.jobs, l.fails, l.finals = map[string]*swarmJob{}, map[string][]*swarmFail{}, map[string]swarmFinal{}
-	l.ops, l.counts = map[string][]swarmOp{}, map[string]int{}
+	l.ops, l.counts, l.tokens = map[string][]swarmOp{}, map[string]int{}, map[string]bool{}
 }
 
 func (l *swarmLedger) count(what string) {
@@ -87,6 +88,12 @@ func (l *swarmLedger) saw(job string, op swarmOp) {
 func (l *swarmLedger) answered(took time.Duration) {
 	l.mu.Lock()
 	l.answers = append(l.answers, took)
+	l.mu.Unlock()
+}
+
+func (l *swarmLedger) told(token string) {
+	l.mu.Lock()
+	l.tokens[token] = true
 	l.mu.Unlock()
 }
 

@@ -14,13 +14,15 @@ import (
 // swarmLink is one socket of a swarm's agent, and what was asked on it and not
 // yet answered: the server answers in the order in which it heard.
 type swarmLink struct {
-	conn    *websocket.Conn
-	raw     net.Conn
-	helloAt int64
-	deaf    bool // its lease_resumed is taken for lost on the way
-	asked   map[agentproto.IDs][]swarmAsk
-	commits map[string][]*swarmCommit
-	fails   map[string][]*swarmFail
+	conn     *websocket.Conn
+	raw      net.Conn
+	helloAt  int64
+	rivals   []*swarmLink // whose hellos had no answer yet when this one was said
+	overtook bool         // its hello was stored after a later one, and replaced that one's session
+	deaf     bool         // its lease_resumed is taken for lost on the way
+	asked    map[agentproto.IDs][]swarmAsk
+	commits  map[string][]*swarmCommit
+	fails    map[string][]*swarmFail
 }
 
 // swarmAsk is a progress or upload message under way.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"testing"
+	"time"
 
 	"rendermac/fence"
 
@@ -170,14 +171,15 @@ var jobModel = (&porcupine.NondeterministicModel{
 	},
 }).ToModel()
 
-// linear says whether what was seen of a job can have happened in some order.
-func linear(j *swarmJob, ops []swarmOp) bool {
+// linear says whether what was seen of a job can have happened in some order;
+// Unknown where that was not found out in a minute, which is no yes.
+func linear(j *swarmJob, ops []swarmOp) porcupine.CheckResult {
 	history := make([]porcupine.Operation, len(ops))
 	for i, op := range ops {
 		op.job = j
 		history[i] = porcupine.Operation{ClientId: i, Input: op, Call: op.call, Return: op.ret}
 	}
-	return porcupine.CheckOperations(jobModel, history)
+	return porcupine.CheckOperationsTimeout(jobModel, history, time.Minute)
 }
 
 // one after another, unless a history says otherwise
@@ -223,8 +225,9 @@ func TestSwarmModel_TellsRightFromWrong(t *testing.T) {
 		{"succeeded without a commit", false, inOrder(submit, held(1), get(1, "succeeded"))},
 		{"accepted after its run was given up", false, inOrder(submit, held(1), fail(1, "done"), commit(1, "accepted"))},
 	} {
-		if got := linear(&swarmJob{maxAttempts: 3}, c.ops); got != c.right {
-			t.Errorf("%s: the model says %v", c.what, got)
+		want := map[bool]porcupine.CheckResult{true: porcupine.Ok, false: porcupine.Illegal}[c.right]
+		if got := linear(&swarmJob{maxAttempts: 3}, c.ops); got != want {
+			t.Errorf("%s: the model says %s, want %s", c.what, got, want)
 		}
 	}
 }

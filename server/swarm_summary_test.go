@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"rendermac/fence"
+
+	"github.com/anishathalye/porcupine"
 )
 
 // checkHistories holds each job's life, as it was seen from outside, against
@@ -28,9 +30,13 @@ func (b *books) checkHistories() {
 		b.ops[f.job] = append(b.ops[f.job], swarmOp{kind: "ended", n: b.attempts[id].n, answer: string(status), ret: f.ret})
 	}
 	for id, ops := range b.ops {
-		if j := b.swarmLedger.jobs[id]; j != nil && !linear(j, ops) {
+		if j := b.swarmLedger.jobs[id]; j != nil {
+			verdict := linear(j, ops)
+			if verdict == porcupine.Ok {
+				continue
+			}
 			slices.SortFunc(ops, func(x, y swarmOp) int { return int(x.call - y.call) })
-			b.wrong("no order of what was seen of job %s is a life that a job may have: %+v", id, ops)
+			b.wrong("%s: no order of what was seen of job %s is a life that a job may have: %+v", verdict, id, ops)
 		}
 	}
 }
@@ -52,11 +58,24 @@ func (b *books) summary() {
 	b.Logf("swarm, seed %d: %d jobs (%s); %d attempts; %d commits (%s); %d events; %d observations; %s; %d answers, p50 %v p99 %v",
 		b.seed, len(b.jobs), tally(byStatus), len(b.attempts), len(b.commits), tally(byAnswer), b.events, ops, tally(b.counts),
 		len(b.answers), b.answers[len(b.answers)/2], b.answers[len(b.answers)*99/100])
-	if n := byStatus["succeeded"]; n < len(b.jobs)/5 {
-		b.Errorf("seed %d: only %d of %d jobs succeeded", b.seed, n, len(b.jobs))
-	}
+	b.bounds(byStatus["succeeded"])
 	for _, what := range b.missing() {
 		b.Errorf("seed %d: it never came to: %s", b.seed, what)
+	}
+}
+
+// bounds minds that the run has looked at something: what the store was too
+// busy to answer proves nothing. Two cores at a load of 17 showed none of it, and
+// 62 of 100 jobs succeeded.
+func (b *books) bounds(succeeded int) {
+	if n := b.counts["503"] + b.counts["1011"]; n > len(b.answers)/20 {
+		b.Errorf("seed %d: %d of %d answers were that the store is too busy", b.seed, n, len(b.answers))
+	}
+	if n := b.counts["submit unanswered"]; n > b.counts["submit"]/20 {
+		b.Errorf("seed %d: %d submits were not answered, %d were", b.seed, n, b.counts["submit"])
+	}
+	if succeeded < len(b.jobs)*3/10 {
+		b.Errorf("seed %d: only %d of %d jobs succeeded", b.seed, succeeded, len(b.jobs))
 	}
 }
 

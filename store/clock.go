@@ -3,7 +3,6 @@ package store
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,6 +11,7 @@ import (
 
 	"rendermac/failpoint"
 	"rendermac/fence"
+	"rendermac/lasting"
 )
 
 // lookAtClocks is the first statement of every batch (F15): where the wall
@@ -29,16 +29,17 @@ func (w *writer) lookAtClocks(wall time.Time, mono time.Duration) error {
 		ON CONFLICT (name) DO UPDATE SET value = ?1 WHERE CAST(value AS INTEGER) < CAST(?1 AS INTEGER)`, fmt.Sprint(ms(wall)))
 }
 
-// shift moves with the clock what counts from a moment on: live leases, of which
-// those of cancelling jobs are never extended, the backoffs of Macs that failed
-// (F12), and since when each Mac is unheard (F13).
+// shift moves with the clock what counts in seconds from a moment on: live
+// leases, of which those of cancelling jobs are never extended, the backoffs of
+// Macs that failed (F12), and since when each Mac is unheard (F13). The 24 h of
+// a verification stay as they are.
 func (t *tx) shift(by time.Duration) error {
 	for _, query := range []string{
 		`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = lease_expires_at + ?1
 			WHERE ` + live + ` AND a.status <> 'committing'
 			AND (?1 < 0 OR job_id IN (SELECT id FROM jobs WHERE status = 'active'))`,
 		`UPDATE job_attempts SET retry_after = retry_after + ?1
-			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued')`,
+			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued' OR status = 'active')`,
 		`UPDATE devices SET last_seen_at = last_seen_at + ?1 WHERE online = 1`,
 	} {
 		if err := t.exec(query, by.Milliseconds()); err != nil {
@@ -77,7 +78,7 @@ func (db *DB) recover(ctx context.Context) error {
 			return err
 		}
 		err = t.exec(`UPDATE job_attempts SET retry_after = min(retry_after, ?)
-			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued')`, ms(t.now.Add(fence.MaxBackoff)))
+			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued' OR status = 'active')`, ms(t.now.Add(fence.MaxBackoff)))
 		if err != nil {
 			return err
 		}
@@ -120,16 +121,7 @@ func (db *DB) noteRevoked(id string) error {
 	if err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(db.revokedFile()))
-}
-
-// syncFolder makes the names in a folder last.
-func syncFolder(path string) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(f.Sync(), f.Close())
+	return lasting.Folder(filepath.Dir(db.revokedFile()))
 }
 
 func readRevoked(path string) ([]string, error) {

@@ -36,3 +36,19 @@ func TestF12_NoBackoffOutlivesAClockSetBackMeanwhile(t *testing.T) {
 		t.Fatalf("the Mac was offered %s, want %s", o.JobID, c.JobID)
 	}
 }
+
+func TestF12_ABackoffMovesWhileAnotherMacHasTheJob(t *testing.T) {
+	f := open(t)
+	c := f.lease(t)
+	_, err := f.Fail(ctx, c, fence.DownloadFailed, "no network")
+	must(t, err)
+	other := storetest.MustHello(t, f.DB, storetest.MustPair(t, f.DB, "other").DeviceID).Session
+	storetest.MustLease(t, f.DB, other)
+	f.clock.Jump(-3 * time.Hour)
+	_, err = f.Bye(ctx, other, nil)
+	must(t, err)
+	f.clock.Advance(storetest.Backoff)
+	if o := storetest.MustLease(t, f.DB, f.mac); o.JobID != c.JobID {
+		t.Fatalf("the Mac was offered %s, want %s", o.JobID, c.JobID)
+	}
+}

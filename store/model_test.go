@@ -31,6 +31,7 @@ func TestModel_HistoriesOnTheRealStore(t *testing.T) {
 				s.Event = w.next(s)
 			}
 			events[s.Event](w, s)
+			w.clockSet = s.Event == "set" || w.clockSet && !writes[s.Event]
 			if err := w.model.Check(); err != nil {
 				rt.Fatalf("%v", err)
 			}

@@ -37,6 +37,9 @@ type twin struct {
 	logs   map[string]string       // by attempt: what was kept of its lines
 	grants map[string]fence.Result // by attempt: what was declared last
 	nextAt time.Time               // when the last sweep wanted to look again
+	before fence.ModelRun          // the run of the last claim, as it was before
+
+	clockSet bool // just now: the next verb moves the leases first (F15)
 }
 
 // mac is a paired device. Two agents may run with its pairing: the newest of its
@@ -190,7 +193,11 @@ func (w *twin) claim(s step) fence.Claim {
 	}
 	c := w.identity(s.Run)
 	c.SessionID = w.macOf(c.DeviceID).session(s.Who)
-	return w.lie(c, s)
+	c = w.lie(c, s)
+	if run := w.model.Run(c.AttemptID); run != nil {
+		w.before = *run
+	}
+	return c
 }
 
 // identity is one that an agent has learned: mostly the newest of a run that is

@@ -33,7 +33,7 @@ type writer struct {
 	unsettled chan struct{}
 	once      sync.Once
 
-	wall time.Time // F15: both clocks as they stood at the last COMMIT
+	wall time.Time // F15: both clocks at the start of the batch that committed last
 	mono time.Duration
 }
 

@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"rendermac/lasting"
 )
 
 // lockData makes the data directory and keeps a second server off it.
 func lockData(dir string) (release func(), err error) {
-	if err := makeLasting(dir); err != nil {
+	if err := lasting.MakeFolder(dir); err != nil {
 		return nil, fmt.Errorf("the data directory cannot be made: %w", err)
 	}
 	f, err := os.OpenFile(filepath.Join(dir, "server.lock"), os.O_CREATE|os.O_RDWR, 0o600)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"rendermac/failpoint"
+	"rendermac/lasting"
 )
 
 // pairing is what makes this machine a device of a server. It bears the device
@@ -43,12 +44,13 @@ func loadPairing(data string) (*pairing, error) {
 // pairingSlot is room for a pairing, made before the code is spent: a code works
 // once, and its token must not be lost to a full or read-only disk.
 type pairingSlot struct {
-	temp *os.File
-	path string
+	temp  *os.File
+	path  string
+	saved bool
 }
 
 func reservePairing(data string) (*pairingSlot, error) {
-	if err := makeLasting(data); err != nil {
+	if err := lasting.MakeFolder(data); err != nil {
 		return nil, fmt.Errorf("the data directory cannot be made: %w", err)
 	}
 	// One name, so that the next pairing takes over what one that was cut off has left.
@@ -56,7 +58,7 @@ func reservePairing(data string) (*pairingSlot, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the data directory cannot be written: %w", err)
 	}
-	return &pairingSlot{temp, pairingFile(data)}, nil
+	return &pairingSlot{temp: temp, path: pairingFile(data)}, nil
 }
 
 // save puts p in place of an earlier pairing. The code is spent: the name is
@@ -76,11 +78,14 @@ func (s *pairingSlot) save(p pairing) error {
 	if err != nil {
 		return err
 	}
-	return syncFolder(filepath.Dir(s.path))
+	s.saved = true
+	return lasting.Folder(filepath.Dir(s.path))
 }
 
 // drop removes what was not saved.
 func (s *pairingSlot) drop() {
-	s.temp.Close()
-	os.Remove(s.temp.Name())
+	if !s.saved {
+		s.temp.Close()
+		os.Remove(s.temp.Name())
+	}
 }

@@ -15,6 +15,7 @@ import (
 	"rendermac/artifact"
 	"rendermac/config"
 	"rendermac/failpoint"
+	"rendermac/lasting"
 	"rendermac/server"
 	"rendermac/store"
 )
@@ -131,7 +132,7 @@ func (p *plant) firstStart(ctx context.Context, c *config.Config) (err error) {
 		return err
 	}
 	failpoint.At("cmd.adminkey.before")
-	if err := writeLasting(filepath.Join(c.Data, "admin.key"), p.adminKey+"\n"); err != nil {
+	if err := lasting.WriteFile(filepath.Join(c.Data, "admin.key"), p.adminKey+"\n"); err != nil {
 		return fmt.Errorf("the admin key could not be written: %w", err)
 	}
 	failpoint.At("cmd.adminkey.after")

@@ -1,7 +1,7 @@
 -- The database's own guard, for whoever writes past the server: the same two
 -- status tables as fence/status.go, held equal to it by a test, and what else no
 -- row may do. Made anew at every start. RAISE(ABORT) undoes one statement and
--- leaves the rest of a batch alone. Each trigger has an attack in guard_test.go
+-- leaves the rest of a batch alone. Each trigger has an attack in attack_test.go
 -- that only it stops.
 --
 -- INSERT OR REPLACE fires no delete trigger by default: what exists already is
