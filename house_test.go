@@ -37,6 +37,7 @@ var rooms = map[string]struct {
 	"web":                   {nil, "it renders what it is handed"},
 	"cmd/rendermac":         {[]string{"agent", "agentproto", "api", "artifact", "config", "failpoint", "lasting", "media", "media/probe", "server", "store"}, "wiring: everything but web and fence"},
 	"artifact/artifacttest": {[]string{"artifact"}, "one suite for every store"},
+	"fence/fencetest":       {nil, "one number of random histories for model and store"},
 	"store/storetest":       {[]string{"fence", "store"}, "a job's first steps, for tests"},
 	"media/mediatest":       {[]string{"media", "media/probe"}, "real clips, for tests"},
 }

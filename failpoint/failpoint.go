@@ -5,5 +5,5 @@
 //
 // Marks are called after their package and what happens there, mostly with
 // .before or .after; server.answer.NAME is an answer of the operation of that
-// name in OpenAPI. `grep -rho 'failpoint.At(.*)'` lists them all.
+// name in OpenAPI. `grep -rho 'failpoint.At(.*)'` lists the others.
 package failpoint

@@ -29,6 +29,9 @@ var (
 	since  = map[string]int{} // passes since then
 )
 
+// Answer marks the answer of an HTTP operation.
+func Answer(operation string) { At("server.answer." + operation) }
+
 // At marks a place.
 func At(name string) {
 	if dir == "" {

@@ -1,15 +1,13 @@
 package fence
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"runtime"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"rendermac/fence/fencetest"
 
 	"pgregory.net/rapid"
 )
@@ -207,7 +205,7 @@ func (w *world) commit(c Claim, r Result) {
 func TestModel_RandomHistories(t *testing.T) {
 	var mu sync.Mutex
 	seen := map[string]int{}
-	n := histories(t, func(rt *rapid.T) {
+	n := fencetest.Histories(t, func(rt *rapid.T) {
 		w := newWorld(rt, rapid.IntRange(0, 9).Draw(rt, "resume, but for 9") < 9)
 		for range 120 {
 			w.act(drawMove.Draw(rt, "move"))
@@ -263,36 +261,4 @@ func TestModel_CheckSeesABrokenWorld(t *testing.T) {
 			t.Errorf("%s is broken, and the check says %v", rule, err)
 		}
 	}
-}
-
-// histories checks prop 500 times, or 100,000 times, on all cores at once, and
-// says how often. rapid takes its number of checks from flags only.
-func histories(t *testing.T, prop func(*rapid.T)) int {
-	n, cores := 500, runtime.GOMAXPROCS(0)
-	if os.Getenv("RENDERMAC_SOAK") != "" {
-		n = 100_000
-	}
-	each := (n + cores - 1) / cores
-	setFlag(t, "rapid.checks", strconv.Itoa(each))
-	setFlag(t, "rapid.nofailfile", "true")
-	t.Run("on all cores", func(t *testing.T) {
-		for core := range cores {
-			t.Run(strconv.Itoa(core), func(t *testing.T) {
-				t.Parallel()
-				rapid.Check(t, prop)
-			})
-		}
-	})
-	if t.Failed() {
-		t.FailNow()
-	}
-	return each * cores
-}
-
-func setFlag(t *testing.T, name, value string) {
-	before := flag.Lookup(name).Value.String()
-	if err := flag.Set(name, value); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = flag.Set(name, before) })
 }

@@ -108,17 +108,11 @@ func (b *bench) look(id string) (j *api.Job) {
 	return j
 }
 
-// wait is until, with more patience and fewer questions: many cells ask at once.
+// wait is until, with fewer questions: many cells ask at once.
 func (b *bench) wait(what string, so func() bool) {
 	b.Helper()
-	deadline := time.Now().Add(patience)
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for !so() {
-		if time.Now().After(deadline) {
-			b.Fatalf("waited in vain until %s\n%s", what, b.story())
-		}
-		<-tick.C
+	if !inTime(100*time.Millisecond, so) {
+		b.Fatalf("waited in vain until %s\n%s", what, b.story())
 	}
 }
 

@@ -122,25 +122,24 @@ func (d *agentDay) leaveScript() {
 // the server counts its slot as free (F17).
 func (d *agentDay) settle() (all []string) {
 	d.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		all = nil
-		left, _ := filepath.Glob(filepath.Join(d.dir, "work", "rendermac-run-*"))
+	inTime(10*time.Millisecond, func() bool { all = d.complaints(); return len(all) == 0 })
+	return all
+}
+
+func (d *agentDay) complaints() (all []string) {
+	d.Helper()
+	for _, pattern := range []string{filepath.Join("work", "rendermac-run-*"), "proofs.json?*"} {
+		left, _ := filepath.Glob(filepath.Join(d.dir, pattern))
 		all = append(all, left...)
-		left, _ = filepath.Glob(filepath.Join(d.dir, "proofs.json?*"))
-		all = append(all, left...)
-		all = append(all, processesOn(filepath.Join(d.dir, "work"))...)
-		for _, id := range d.list(`SELECT id FROM job_attempts WHERE ended_at IS NULL`) {
-			all = append(all, "a slot is not back: "+id)
-		}
-		if !d.online() {
-			all = append(all, "the agent is not online")
-		}
-		if len(all) == 0 || time.Now().After(deadline) {
-			return all
-		}
-		time.Sleep(10 * time.Millisecond)
 	}
+	all = append(all, processesOn(filepath.Join(d.dir, "work"))...)
+	for _, id := range d.list(`SELECT id FROM job_attempts WHERE ended_at IS NULL`) {
+		all = append(all, "a slot is not back: "+id)
+	}
+	if !d.online() {
+		all = append(all, "the agent is not online")
+	}
+	return all
 }
 
 // processesOn are those that work in a folder, or were told of it.

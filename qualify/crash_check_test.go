@@ -123,14 +123,8 @@ func filesBelow(folder string) (all []string) {
 // discards after it has answered. What stays wrong is told.
 func (s *crashSite) settled() (all []string) {
 	s.Helper()
-	deadline := time.Now().Add(patience)
-	for {
-		all = s.complaints()
-		if len(all) == 0 || time.Now().After(deadline) {
-			return all
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
+	inTime(10*time.Millisecond, func() bool { all = s.complaints(); return len(all) == 0 })
+	return all
 }
 
 // kept holds what clients and Macs were told against what is there.

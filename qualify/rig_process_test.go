@@ -167,13 +167,21 @@ func (p points) passed() []string {
 // until asks again and again, since another process gives no signal.
 func until(t testing.TB, what string, so func() bool) {
 	t.Helper()
+	if !inTime(10*time.Millisecond, so) {
+		t.Fatalf("waited in vain until %s", what)
+	}
+}
+
+// inTime asks now and then, and says whether it came to be so.
+func inTime(every time.Duration, so func() bool) bool {
 	deadline := time.Now().Add(patience)
-	tick := time.NewTicker(10 * time.Millisecond)
+	tick := time.NewTicker(every)
 	defer tick.Stop()
 	for !so() {
 		if time.Now().After(deadline) {
-			t.Fatalf("waited in vain until %s", what)
+			return false
 		}
 		<-tick.C
 	}
+	return true
 }

@@ -26,7 +26,7 @@ func (b blobs) put(c echo.Context) error {
 	if err := b.store.Put(c.Response(), c.Request()); err != nil {
 		return b.refuse(c, err)
 	}
-	failpoint.At("server.answer.putBlob")
+	failpoint.Answer("putBlob")
 	return c.NoContent(http.StatusOK)
 }
 

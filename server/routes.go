@@ -102,7 +102,7 @@ func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describ
 		}
 		huma.Register(m.api, op, func(ctx context.Context, in *I) (*O, error) {
 			out, err := handle(ctx, callOf(ctx), in)
-			failpoint.At("server.answer." + op.OperationID)
+			failpoint.Answer(op.OperationID)
 			if err != nil {
 				return nil, m.server.refusalOf(err)
 			}

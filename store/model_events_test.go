@@ -407,10 +407,14 @@ var absences = []time.Duration{0, 10 * time.Second, 50 * time.Second, 90 * time.
 // restart ends the server in order and starts it again.
 func (w *twin) restart(s step) {
 	w.noteLive("restart", "")
+	w.absent(pick(absences, s.N))
+}
+
+func (w *twin) absent(d time.Duration) {
 	w.rows.close()
 	w.must(w.Close())
-	w.clock.Jump(pick(absences, s.N))
-	w.model.Restart(pick(absences, s.N))
+	w.clock.Jump(d)
+	w.model.Restart(d)
 	w.open()
 }
 
@@ -421,11 +425,7 @@ func (w *twin) crash(s step) {
 	w.crashes++
 	w.options.Path = filepath.Join(from, fmt.Sprint("after-", w.crashes), "rendermac.db")
 	w.copy(from)
-	w.rows.close()
-	w.must(w.Close())
-	w.clock.Jump(pick(absences, s.N))
-	w.model.Restart(pick(absences, s.N))
-	w.open()
+	w.absent(pick(absences, s.N))
 }
 
 // revoke ends a Mac and pairs another in its place; what the old one knew stays

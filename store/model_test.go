@@ -1,13 +1,11 @@
 package store_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"runtime"
-	"strconv"
 	"testing"
 	"time"
+
+	"rendermac/fence/fencetest"
 
 	"pgregory.net/rapid"
 )
@@ -22,7 +20,7 @@ import (
 func TestModel_HistoriesOnTheRealStore(t *testing.T) {
 	h, seen := newHome(t), &sightings{n: map[string]int{}}
 	start := time.Now()
-	n := histories(t, func(rt *rapid.T) {
+	n := fencetest.Histories(t, func(rt *rapid.T) {
 		w := newTwin(rt, h, seen, rapid.IntRange(0, 9).Draw(rt, "resume, but for 9") < 9)
 		for range 60 {
 			s := drawStep.Draw(rt, "step")
@@ -47,34 +45,4 @@ func TestModel_HistoriesOnTheRealStore(t *testing.T) {
 		t.Fatalf("only %d of %d histories ran: give the test more time with -timeout", seen.n["history"], n)
 	}
 	seen.check(t)
-}
-
-// histories checks prop 500 times, or 100,000 times, on all cores at once, and
-// says how often. rapid takes its number of checks from flags only.
-func histories(t *testing.T, prop func(*rapid.T)) int {
-	n, cores := 500, runtime.GOMAXPROCS(0)
-	if os.Getenv("RENDERMAC_SOAK") != "" {
-		n = 100_000
-	}
-	each := (n + cores - 1) / cores
-	setFlag(t, "rapid.checks", strconv.Itoa(each))
-	setFlag(t, "rapid.nofailfile", "true")
-	t.Run("on all cores", func(t *testing.T) {
-		for core := range cores {
-			t.Run(strconv.Itoa(core), func(t *testing.T) {
-				t.Parallel()
-				rapid.Check(t, prop)
-			})
-		}
-	})
-	if t.Failed() {
-		t.FailNow()
-	}
-	return each * cores
-}
-
-func setFlag(t *testing.T, name, value string) {
-	before := flag.Lookup(name).Value.String()
-	must(t, flag.Set(name, value))
-	t.Cleanup(func() { must(t, flag.Set(name, before)) })
 }
