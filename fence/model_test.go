@@ -231,7 +231,7 @@ func TestModel_RandomHistories(t *testing.T) {
 			t.Errorf("%d histories saw %q %d times: they are too tame to mean anything", n, want, seen[want])
 		}
 	}
-	if seen["commit"] < n {
+	if seen["commit"] < n/2 { // one a history is the mean
 		t.Errorf("%d histories saw %d accepted commits: they are too wild to mean anything", n, seen["commit"])
 	}
 }
