@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"io"
 
 	"github.com/spf13/cobra"
 
@@ -9,8 +10,7 @@ import (
 )
 
 func configCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "config",
 		Short: "Show the effective config with the source of each value",
 		Long: "Shows every setting as it takes effect here, and whether a flag, the environment, a file or the\n" +
@@ -27,16 +27,13 @@ func configCommand(g *globals) *cobra.Command {
 				return err
 			}
 			values := append(c.Values, server.Values...)
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), values)
-			}
-			var rows [][]string
-			for _, v := range values {
-				rows = append(rows, []string{v.Name, cmp.Or(v.Text, "–"), v.Source})
-			}
-			return printTable(cmd.OutOrStdout(), []string{"KEY", "VALUE", "SOURCE"}, rows)
+			return show(cmd, values, func(w io.Writer) error {
+				var rows [][]string
+				for _, v := range values {
+					rows = append(rows, []string{v.Name, cmp.Or(v.Text, "–"), v.Source})
+				}
+				return printTable(w, []string{"KEY", "VALUE", "SOURCE"}, rows)
+			})
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }

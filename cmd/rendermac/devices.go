@@ -13,43 +13,27 @@ import (
 )
 
 func devicesCommand(g *globals) *cobra.Command {
-	list := devicesListCommand(g)
-	cmd := &cobra.Command{
+	return listing(&cobra.Command{
 		Use:     "devices",
 		Short:   "List, pair and revoke devices",
 		Example: "  rendermac devices\n  rendermac devices pair --name studio-2",
-		Args:    cobra.NoArgs,
-		RunE:    list.RunE,
-	}
-	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, devicesPairCommand(g), devicesRevokeCommand(g))
-	return cmd
+	}, devicesListCommand(g), devicesPairCommand(g), devicesRevokeCommand(g))
 }
 
 func devicesListCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "list",
 		Short:   "List the paired devices",
 		Example: "  rendermac devices list --json",
 		Args:    cobra.NoArgs,
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		client, err := g.client()
-		if err != nil {
-			return err
-		}
-		devices, err := client.Devices(cmd.Context())
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return printJSON(cmd.OutOrStdout(), api.List[api.Device]{Items: devices})
-		}
-		return printDevices(cmd.OutOrStdout(), devices)
-	}
-	return cmd
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, _ []string) error {
+			devices, err := client.Devices(cmd.Context())
+			if err != nil {
+				return err
+			}
+			return show(cmd, api.List[api.Device]{Items: devices}, func(w io.Writer) error { return printDevices(w, devices) })
+		}),
+	})
 }
 
 func printDevices(w io.Writer, devices []api.Device) error {
@@ -70,18 +54,13 @@ func printDevices(w io.Writer, devices []api.Device) error {
 
 func devicesPairCommand(g *globals) *cobra.Command {
 	var name string
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := withJSON(&cobra.Command{
 		Use:     "pair",
 		Short:   "Make a code that pairs one device",
 		Long:    "Makes a pairing code and prints the command to type on the device, within ten minutes and once.",
 		Example: "  rendermac devices pair --name studio-2",
 		Args:    cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, _ []string) error {
 			request := api.PairingRequest{}
 			if name != "" {
 				request.Name = &name
@@ -90,16 +69,14 @@ func devicesPairCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), pairing)
-			}
-			fmt.Fprintf(cmd.ErrOrStderr(), "Type this on the device before %s; it works once:\n", pairing.ExpiresAt.Local().Format("15:04"))
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), clean(pairing.Command))
-			return err
-		},
-	}
+			return show(cmd, pairing, func(w io.Writer) error {
+				fmt.Fprintf(cmd.ErrOrStderr(), "Type this on the device before %s; it works once:\n", pairing.ExpiresAt.Local().Format("15:04"))
+				_, err := fmt.Fprintln(w, clean(pairing.Command))
+				return err
+			})
+		}),
+	})
 	cmd.Flags().StringVar(&name, "name", "", "what to call the device (default its own name)")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 
@@ -110,16 +87,12 @@ func devicesRevokeCommand(g *globals) *cobra.Command {
 		Long:    "Ends a device's pairing. Its connection closes, its runs go to other devices, and its token never works again.",
 		Example: "  rendermac devices revoke dev_01kbd3m8q5w9x2c7e4r6t8y0za",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
 			if err := client.RevokeDevice(cmd.Context(), args[0]); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s is revoked.\n", clean(args[0]))
+			_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s is revoked.\n", clean(args[0]))
 			return err
-		},
+		}),
 	}
 }

@@ -40,8 +40,7 @@ func (d *doctor) warn(check, found, do string) { d.find("warn", check, found, do
 func (d *doctor) fail(check, found, do string) { d.find("fail", check, found, do) }
 
 func doctorCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine and say what to do",
 		Long: "Checks config, data directory, database, store, disk, port, clock, ffmpeg with its encoders and\n" +
@@ -51,11 +50,11 @@ func doctorCommand(g *globals) *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out := cmd.OutOrStdout()
 			d := &doctor{tell: func(f finding) { printFinding(out, f) }}
-			if asJSON {
+			if asJSON(cmd) {
 				d.tell = func(finding) {}
 			}
 			d.run(cmd.Context(), g)
-			if asJSON {
+			if asJSON(cmd) {
 				if err := printJSON(out, d.findings); err != nil {
 					return err
 				}
@@ -65,9 +64,7 @@ func doctorCommand(g *globals) *cobra.Command {
 			}
 			return nil
 		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+	})
 }
 
 func printFinding(w io.Writer, f finding) {

@@ -15,16 +15,16 @@ import (
 
 func jobsDownloadCommand(g *globals) *cobra.Command {
 	var out string
-	var force, asJSON bool
-	cmd := &cobra.Command{
+	var force bool
+	cmd := withJSON(&cobra.Command{
 		Use:   "download ID",
 		Short: "Download a job's verified output",
 		Long: "Downloads a job's output, checks its length and SHA-256, and only then gives the file its name.\n" +
 			"The path goes to stdout.",
 		Example: "  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za\n  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za -o interview-web.mp4",
 		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, job, err := g.job(cmd.Context(), args[0])
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
+			job, err := client.Job(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
@@ -39,16 +39,15 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 			line.end("verified, "+size(job.Artifact.Bytes), true)
 			board.close()
 			noteExtension(cmd.ErrOrStderr(), job, path)
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), map[string]any{"path": path, "bytes": job.Artifact.Bytes, "sha256": job.Artifact.SHA256})
-			}
-			_, err = fmt.Fprintln(cmd.OutOrStdout(), clean(path))
-			return err
-		},
-	}
+			saved := map[string]any{"path": path, "bytes": job.Artifact.Bytes, "sha256": job.Artifact.SHA256}
+			return show(cmd, saved, func(w io.Writer) error {
+				_, err := fmt.Fprintln(w, clean(path))
+				return err
+			})
+		}),
+	})
 	cmd.Flags().StringVarP(&out, "output", "o", ".", "the file, or the folder, to write to")
 	cmd.Flags().BoolVar(&force, "force", false, "overwrite a file that exists")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
 	return cmd
 }
 

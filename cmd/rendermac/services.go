@@ -15,39 +15,26 @@ import (
 )
 
 func servicesCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "services [NAME]",
 		Short:   "List what can be asked for, or show one service's params and presets",
 		Example: "  rendermac services\n  rendermac services ffmpeg.transcode",
 		Args:    cobra.MaximumNArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
 			if len(args) == 1 {
 				service, err := findService(cmd.Context(), client, args[0])
 				if err != nil {
 					return err
 				}
-				if asJSON {
-					return printJSON(cmd.OutOrStdout(), service)
-				}
-				return printService(cmd.OutOrStdout(), service)
+				return show(cmd, service, func(w io.Writer) error { return printService(w, service) })
 			}
 			services, err := client.Services(cmd.Context())
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), api.List[api.Service]{Items: services})
-			}
-			return printServices(cmd.OutOrStdout(), services)
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+			return show(cmd, api.List[api.Service]{Items: services}, func(w io.Writer) error { return printServices(w, services) })
+		}),
+	})
 }
 
 func printServices(w io.Writer, services []api.Service) error {
