@@ -2,114 +2,155 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/base64"
-	"encoding/hex"
-	"fmt"
+	"errors"
+	"time"
+
+	"rendermac/fence"
 )
 
-// Studio is the account that the first start makes, without a credit limit.
-const Studio = "studio"
+// SecretOverlap is how long a webhook secret that was replaced still signs.
+const SecretOverlap = 24 * time.Hour
 
-// Key is an API key as a request presents it.
-type Key struct {
-	ID, AccountID string
-	Scope         string // read, submit or admin
+// Account is who jobs, uploads and keys belong to.
+type Account struct {
+	ID, Name    string
+	CreditLimit *int64 // nil: none
+	Balance
+	CreatedAt time.Time
 }
 
-// FirstStart makes the account studio with an admin key, and answers with the
-// key's plaintext, once. Until FirstStartDone says that the key is safe, it makes
-// another one in its place: a crash in between locks nobody out. Afterwards it
-// answers with nothing.
-func (db *DB) FirstStart(ctx context.Context) (adminKey string, err error) {
+// left is what may still be held of a, below zero where the limit was lowered;
+// nil is without limit.
+func (a Account) left() *int64 {
+	if a.CreditLimit == nil {
+		return nil
+	}
+	return new(*a.CreditLimit - a.Held - a.Spent)
+}
+
+// AccountChange is what an admin sets at an account; nil leaves a thing as it is.
+type AccountChange struct {
+	Name        *string
+	CreditLimit **int64 // a nil within removes the limit
+}
+
+// CreateAccount makes an account; its webhook secret is shown once.
+func (db *DB) CreateAccount(ctx context.Context, name string, creditLimit *int64) (a Account, secret string, err error) {
 	err = db.w.do(ctx, func(t *tx) error {
-		var done bool
-		var studio string
-		err := t.one(`SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'first_start'),
-			coalesce((SELECT id FROM accounts ORDER BY id LIMIT 1), '')`, nil, &done, &studio)
-		if err != nil || done {
+		if err := t.nameIsFree(name, ""); err != nil {
 			return err
 		}
-		if studio == "" {
-			if studio, err = t.newAccount(Studio); err != nil {
-				return err
-			}
-		}
-		if err := t.exec(`DELETE FROM api_keys WHERE account_id = ?`, studio); err != nil {
+		var id string
+		if id, secret, err = t.newAccount(name, creditLimit); err != nil {
 			return err
 		}
-		adminKey, err = t.newKey(studio, "first start", "admin")
+		a, err = t.account(id)
 		return err
 	})
-	return adminKey, err
+	return a, secret, err
 }
 
-// FirstStartDone says that the admin key has been written down.
-func (db *DB) FirstStartDone(ctx context.Context) error {
-	return db.w.do(ctx, func(t *tx) error {
-		return t.exec(`INSERT INTO settings (name, value) VALUES ('first_start', ?) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(ms(t.now)))
+// ChangeAccount sets a name or a limit. A limit below what is used already stops
+// new work only.
+func (db *DB) ChangeAccount(ctx context.Context, id string, c AccountChange) (Account, error) {
+	var a Account
+	err := db.w.do(ctx, func(t *tx) (err error) {
+		if a, err = t.account(id); err != nil {
+			return err
+		}
+		before := a
+		if c.Name != nil {
+			a.Name = *c.Name
+		}
+		if c.CreditLimit != nil {
+			a.CreditLimit = *c.CreditLimit
+		}
+		if err := t.nameIsFree(a.Name, id); err != nil {
+			return err
+		}
+		return t.change("change account", `UPDATE accounts SET name = ?, credit_limit = ? WHERE id = ? AND name = ? AND credit_limit IS ?`,
+			a.Name, a.CreditLimit, id, before.Name, before.CreditLimit)
 	})
+	return a, err
 }
 
-func (t *tx) newAccount(name string) (string, error) {
-	id, err := t.id("acc")
-	if err != nil {
-		return "", err
+// ReplaceWebhookSecret makes a new secret. The one before signs beside it for
+// SecretOverlap; an older one no more.
+func (db *DB) ReplaceWebhookSecret(ctx context.Context, id string) (a Account, secret string, err error) {
+	err = db.w.do(ctx, func(t *tx) error {
+		if a, err = t.account(id); err != nil {
+			return err
+		}
+		if secret, err = t.webhookSecret(); err != nil {
+			return err
+		}
+		return t.change("replace webhook secret", `UPDATE accounts SET webhook_secret_before = webhook_secret, webhook_before_until = ?, webhook_secret = ? WHERE id = ?`,
+			ms(t.now.Add(SecretOverlap)), secret, id)
+	})
+	return a, secret, err
+}
+
+// Accounts lists accounts, the oldest first, after an id.
+func (db *DB) Accounts(ctx context.Context, after string, limit int) (list []Account, err error) {
+	err = db.read(ctx, func(q querier) error {
+		list, err = q.accounts(`WHERE a.id > ? ORDER BY a.id LIMIT ?`, after, limit)
+		return err
+	})
+	return list, err
+}
+
+func (q querier) account(id string) (Account, error) {
+	list, err := q.accounts(`WHERE a.id = ?`, id)
+	if err == nil && len(list) == 0 {
+		err = notFound("account")
 	}
+	if err != nil {
+		return Account{}, err
+	}
+	return list[0], nil
+}
+
+func (q querier) accounts(where string, args ...any) (list []Account, err error) {
+	err = q.each(`SELECT a.id, a.name, a.credit_limit, a.created_at, coalesce(j.held, 0), coalesce(j.spent, 0) FROM accounts a
+		LEFT JOIN journals j ON j.id = (SELECT max(id) FROM journals WHERE account_id = a.id) `+where, args, func(rows *sql.Rows) error {
+		var a Account
+		var created int64
+		err := rows.Scan(&a.ID, &a.Name, &a.CreditLimit, &created, &a.Held, &a.Spent)
+		a.CreatedAt = fromMS(created)
+		list = append(list, a)
+		return err
+	})
+	return list, err
+}
+
+// nameIsFree refuses the name of another account than except.
+func (t *tx) nameIsFree(name, except string) error {
+	var other string
+	err := t.one(`SELECT id FROM accounts WHERE name = ? AND id <> ?`, []any{name, except}, &other)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return &fence.Error{Code: fence.CodeInvalid, Message: "two accounts cannot have the same name: choose another", Faults: []fence.Fault{{Location: "name", Message: "is another account's"}}}
+}
+
+func (t *tx) newAccount(name string, creditLimit *int64) (id, secret string, err error) {
+	if id, err = t.id("acc"); err != nil {
+		return "", "", err
+	}
+	if secret, err = t.webhookSecret(); err != nil {
+		return "", "", err
+	}
+	return id, secret, t.exec(`INSERT INTO accounts (id, name, credit_limit, webhook_secret, created_at) VALUES (?, ?, ?, ?, ?)`,
+		id, name, creditLimit, secret, ms(t.now))
+}
+
+// webhookSecret is one in the form of Standard Webhooks.
+func (t *tx) webhookSecret() (string, error) {
 	secret, err := t.secret(24)
-	if err != nil {
-		return "", err
-	}
-	return id, t.exec(`INSERT INTO accounts (id, name, webhook_secret, created_at) VALUES (?, ?, ?, ?)`,
-		id, name, "whsec_"+base64.StdEncoding.EncodeToString(secret), ms(t.now))
-}
-
-func (t *tx) newKey(account, name, scope string) (string, error) {
-	id, err := t.id("key")
-	if err != nil {
-		return "", err
-	}
-	secret, err := t.secret(32)
-	if err != nil {
-		return "", err
-	}
-	plaintext := "rm_" + base64.RawURLEncoding.EncodeToString(secret)
-	return plaintext, t.exec(`INSERT INTO api_keys (id, account_id, name, scope, key_hash, created_at) VALUES (?, ?, ?, ?, ?, ?)`,
-		id, account, name, scope, HashSecret(plaintext), ms(t.now))
-}
-
-// KeyByPlaintext authenticates an API key by its digest; a revoked one is not found.
-func (db *DB) KeyByPlaintext(ctx context.Context, plaintext string) (Key, error) {
-	var k Key
-	err := db.read(ctx, func(q querier) error {
-		return q.one(`SELECT id, account_id, scope FROM api_keys WHERE key_hash = ? AND revoked_at IS NULL`,
-			[]any{HashSecret(plaintext)}, &k.ID, &k.AccountID, &k.Scope)
-	})
-	return k, err
-}
-
-// SigningKey is the installation's key for signed URLs, made at first use.
-func (db *DB) SigningKey(ctx context.Context) ([]byte, error) {
-	var text string
-	err := db.w.do(ctx, func(t *tx) error {
-		secret, err := t.secret(32)
-		if err != nil {
-			return err
-		}
-		err = t.exec(`INSERT INTO settings (name, value) VALUES ('url_signing_key', ?) ON CONFLICT (name) DO NOTHING`, hex.EncodeToString(secret))
-		if err != nil {
-			return err
-		}
-		return t.one(`SELECT value FROM settings WHERE name = 'url_signing_key'`, nil, &text)
-	})
-	if err != nil {
-		return nil, err
-	}
-	return hex.DecodeString(text)
-}
-
-// Writable says whether the database takes writes: for /readyz.
-func (db *DB) Writable(ctx context.Context) error {
-	return db.w.do(ctx, func(t *tx) error {
-		return t.exec(`INSERT INTO settings (name, value) VALUES ('ready', '1') ON CONFLICT (name) DO UPDATE SET value = '1'`)
-	})
+	return "whsec_" + base64.StdEncoding.EncodeToString(secret), err
 }

@@ -112,7 +112,13 @@ var attacks = []attack{
 	{"journals_no_update", `UPDATE journals SET amount = 1`},
 	{"journals_no_delete", `DELETE FROM journals`},
 	{"journals_append", `INSERT OR REPLACE INTO journals SELECT * FROM journals LIMIT 1`},
-	{"journals_append", `INSERT INTO journals SELECT -9, at, account_id, job_id, kind, debit, credit, amount FROM journals LIMIT 1`},
+	{"journals_append", `INSERT INTO journals SELECT -9, at, account_id, job_id, kind, debit, credit, amount, held, spent FROM journals LIMIT 1`},
+	{"journals_append", `INSERT INTO journals {movement} VALUES (0, '{account}', 'capture', 'held', 'spent', 5, 0, 0)`},
+	{"journals_append", `INSERT INTO journals {movement} SELECT 0, '{account}', 'capture', 'held', 'spent', 5, held - 5, spent FROM journals ORDER BY id DESC LIMIT 1`},
+	{"journals_append", `INSERT INTO journals {movement} SELECT 0, '{account}', 'hold', 'available', 'held', 5, held + 4, spent FROM journals ORDER BY id DESC LIMIT 1`},
+	{"journals_append", `INSERT INTO journals {movement} SELECT 0, '{account}', 'release', 'spent', 'available', 5, held, spent - 5 FROM journals ORDER BY id DESC LIMIT 1`},
+	{"", `INSERT INTO journals {movement} SELECT 0, '{account}', 'hold', 'available', 'held', 0, held, spent FROM journals ORDER BY id DESC LIMIT 1`},
+	{"", `INSERT INTO journals {movement} SELECT 0, '{account}', 'release', 'held', 'available', held + 1, -1, spent FROM journals ORDER BY id DESC LIMIT 1`},
 
 	// History.
 	{"events_no_update", `UPDATE events SET type = 'x'`},
@@ -128,6 +134,14 @@ var attacks = []attack{
 	{"devices_revoked", `UPDATE devices SET revoked_at = NULL WHERE id = '{revoked}'`},
 	{"devices_revoked", `UPDATE devices SET session_id = 'ses_x', online = 1 WHERE id = '{revoked}'`},
 	{"devices_keep", `DELETE FROM devices WHERE id = '{mac}'`},
+
+	// Keys.
+	{"api_keys_start", `INSERT OR REPLACE INTO api_keys {keycolumns} SELECT id, account_id, '', 'admin', '{hash}', 0 FROM api_keys WHERE id = '{goneKey}'`},
+	{"api_keys_start", `INSERT OR REPLACE INTO api_keys {keycolumns} SELECT 'key_x', account_id, '', 'admin', key_hash, 0 FROM api_keys WHERE id = '{goneKey}'`},
+	{"api_keys_same", `UPDATE api_keys SET scope = 'admin' WHERE id = '{goneKey}'`},
+	{"api_keys_same", `UPDATE api_keys SET key_hash = '{hash}' WHERE id = '{goneKey}'`},
+	{"api_keys_same", `UPDATE OR REPLACE api_keys SET rowid = 1 WHERE id = '{goneKey}'`},
+	{"api_keys_revoked", `UPDATE api_keys SET revoked_at = NULL WHERE id = '{goneKey}'`},
 }
 
 // invaded is a database with a row of every kind, opened by someone else.
@@ -161,6 +175,9 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 	_, err = f.Revoke(ctx, revoked)
 	must(t, err)
 	other := storetest.MustPair(t, f.DB, "other").DeviceID
+	goneKey, _, err := f.CreateKey(ctx, store.NewKey{AccountID: f.account, Name: "gone", Scope: "read"})
+	must(t, err)
+	must(t, f.RevokeKey(ctx, goneKey.ID))
 
 	db = f.raw(t)
 	for _, setUp := range []string{
@@ -178,7 +195,8 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 		"{committing}", committing.JobID, "{committing.attempt}", committing.AttemptID, "{unpublished}", unpublished.JobID,
 		"{again}", again.JobID, "{live}", live.JobID, "{live.attempt}", live.AttemptID, "{ungranted.attempt}", ungranted.AttemptID,
 		"{idle}", idle, "{cancelled}", cancelled, "{queued}", queued, "{waiting}", waiting, "{upload}", f.upload,
-		"{mac}", f.mac.DeviceID, "{other}", other, "{revoked}", revoked,
+		"{mac}", f.mac.DeviceID, "{other}", other, "{revoked}", revoked, "{account}", f.account, "{goneKey}", goneKey.ID,
+		"{movement}", `(at, account_id, kind, debit, credit, amount, held, spent)`, "{keycolumns}", `(id, account_id, name, scope, key_hash, created_at)`,
 		"{hash}", strings.Repeat("0", 64), "{nohash}", strings.Repeat("x", 64),
 		"{jobcolumns}", strings.Join(columns, ", "), "{jobrest}", strings.Join(columns[2:], ", "),
 		"{attemptcolumns}", `(id, job_id, attempt_number, status, device_id, lease_epoch, commit_token_hash, lease_expires_at, output_key, leased_at)`,

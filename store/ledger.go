@@ -1,8 +1,11 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
+	"fmt"
+	"time"
 
 	"rendermac/fence"
 )
@@ -15,9 +18,56 @@ const (
 	ledgerSpent     = "spent"
 )
 
+// Balance is where an account's credits are: its newest movement says so, so
+// that nothing ever adds them all up.
+type Balance struct {
+	Held  int64 // by jobs that have not ended
+	Spent int64 // on jobs that have succeeded
+}
+
+// Movement is one row of an account's journal, with the balance after it.
+type Movement struct {
+	ID            int64
+	At            time.Time
+	Kind          string // hold, capture or release
+	JobID         *string
+	Debit, Credit string
+	Amount        int64
+	Balance
+}
+
+// Journal lists an account's movements before an id, newest first, with the
+// account as it stood at that moment.
+func (db *DB) Journal(ctx context.Context, account string, before int64, limit int) (a Account, list []Movement, err error) {
+	err = db.read(ctx, func(q querier) error {
+		if a, err = q.account(account); err != nil {
+			return err
+		}
+		return q.each(`SELECT id, at, kind, job_id, debit, credit, amount, held, spent FROM journals
+			WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?`, []any{account, before, limit}, func(rows *sql.Rows) error {
+			var m Movement
+			var at int64
+			err := rows.Scan(&m.ID, &at, &m.Kind, &m.JobID, &m.Debit, &m.Credit, &m.Amount, &m.Held, &m.Spent)
+			m.At = fromMS(at)
+			list = append(list, m)
+			return err
+		})
+	})
+	return a, list, err
+}
+
+// move appends one movement and the balance after it.
 func (t *tx) move(kind, account, job, debit, credit string, amount int64) error {
-	return t.exec(`INSERT INTO journals (at, account_id, job_id, kind, debit, credit, amount) VALUES (?, ?, ?, ?, ?, ?, ?)`,
-		ms(t.now), account, job, kind, debit, credit, amount)
+	var b Balance
+	err := t.one(`SELECT held, spent FROM journals WHERE account_id = ? ORDER BY id DESC LIMIT 1`, []any{account}, &b.Held, &b.Spent)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return err
+	}
+	after := map[string]int64{ledgerHeld: b.Held, ledgerSpent: b.Spent}
+	after[debit] -= amount
+	after[credit] += amount
+	return t.exec(`INSERT INTO journals (at, account_id, job_id, kind, debit, credit, amount, held, spent) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+		ms(t.now), account, job, kind, debit, credit, amount, after[ledgerHeld], after[ledgerSpent])
 }
 
 // placeHold reserves what a job will cost. A zero price writes nothing.
@@ -25,16 +75,13 @@ func (t *tx) placeHold(account, job string, credits int64) error {
 	if credits == 0 {
 		return nil
 	}
-	var limit sql.NullInt64
-	var used int64
-	err := t.one(`SELECT credit_limit, CASE WHEN credit_limit IS NULL THEN 0 ELSE
-			(SELECT coalesce(sum(credits), 0) FROM holds WHERE account_id = accounts.id AND state <> 'released') END
-		FROM accounts WHERE id = ?`, []any{account}, &limit, &used)
+	a, err := t.account(account)
 	if err != nil {
 		return err
 	}
-	if limit.Valid && used+credits > limit.Int64 {
-		return &fence.Error{Code: CodeCreditExceeded, Message: "the account's credit limit does not cover this job: raise the limit or submit less"}
+	if left := a.left(); left != nil && credits > *left {
+		return &fence.Error{Code: CodeCreditExceeded, Message: fmt.Sprintf(
+			"this costs %d credits and %d are left of the account's limit: raise the limit, submit less, or wait for jobs that end without success", credits, max(0, *left))}
 	}
 	err = t.exec(`INSERT INTO holds (job_id, account_id, credits, state, created_at) VALUES (?, ?, ?, 'held', ?)`, job, account, credits, ms(t.now))
 	if err != nil {

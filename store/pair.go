@@ -120,12 +120,19 @@ func (t *tx) newDevice(name string, facts json.RawMessage) (Paired, error) {
 	return p, t.event("device.paired", ref{device: id}, asJSON(map[string]string{"name": name}))
 }
 
-// DeviceByToken authenticates an agent; a revoked device is not found.
+// DeviceByToken authenticates an agent as KeyByPlaintext does a key.
 func (db *DB) DeviceByToken(ctx context.Context, token string) (deviceID string, err error) {
+	digest, found, revoked := HashSecret(token), noDigest, false
 	err = db.read(ctx, func(q querier) error {
-		return q.one(`SELECT id FROM devices WHERE token_hash = ? AND revoked_at IS NULL`, []any{HashSecret(token)}, &deviceID)
+		return orNothing(q.one(`SELECT id, token_hash, revoked_at IS NOT NULL FROM devices WHERE token_hash = ?`, []any{digest}, &deviceID, &found, &revoked))
 	})
-	return deviceID, err
+	if err != nil {
+		return "", err
+	}
+	if !sameDigest(digest, found) || revoked {
+		return "", notFound("device")
+	}
+	return deviceID, nil
 }
 
 // KnowsToken says whether a device token works here.

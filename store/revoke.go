@@ -45,8 +45,7 @@ func (db *DB) Revoke(ctx context.Context, deviceID string) ([]Ended, error) {
 
 // revoke takes the id of a device or of an API key.
 func (t *tx) revoke(id string) ([]Ended, error) {
-	err := t.exec(`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL`, ms(t.now), id)
-	if err != nil {
+	if err := t.revokeKey(id); err != nil {
 		return nil, err
 	}
 	n, err := t.affect(`UPDATE devices SET revoked_at = ?, online = 0, session_id = NULL WHERE id = ? AND revoked_at IS NULL`, ms(t.now), id)

@@ -5,9 +5,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"rendermac/fence"
+	"rendermac/store"
 	"rendermac/store/storetest"
 )
 
@@ -53,15 +55,48 @@ func TestF16_TheUpgradeNotesWhatVersion1LeftBehind(t *testing.T) {
 	must(t, err)
 	want, err := f.Discards(ctx, "", 10)
 	must(t, err)
-	db := f.raw(t)
-	for _, query := range []string{"DROP TABLE discards", "DROP TABLE settlements", "PRAGMA user_version = 1"} {
-		must(t, exec(db, query))
-	}
-	must(t, db.Close())
+	f.downgrade(t, 1)
 	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
 	got, err := f.Discards(ctx, "", 10)
 	must(t, err)
 	if len(got) != 1 || !slices.Equal(got, want) {
 		t.Errorf("to discard: %v, want %v and not %s's", got, want, live.AttemptID)
 	}
+}
+
+// downgrade makes of the fixture's database what an earlier build would have
+// left: its schema, with the rows that have a place in it.
+func (f *fixture) downgrade(t *testing.T, version int) {
+	t.Helper()
+	must(t, f.Close())
+	newer := filepath.Join(f.dir, "rendermac.db")
+	must(t, os.Rename(newer, newer+".newer"))
+	db := rawAt(t, f.dir)
+	steps, err := filepath.Glob("schema/0*.sql")
+	must(t, err)
+	for _, step := range steps[:version] {
+		text, err := os.ReadFile(step)
+		must(t, err)
+		must(t, exec(db, string(text)))
+	}
+	must(t, exec(db, fmt.Sprintf("PRAGMA user_version = %d; PRAGMA foreign_keys = OFF; ATTACH '%s.newer' AS newer", version, newer)))
+	for _, table := range column(t, db, `SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'`) {
+		columns := strings.Join(column(t, db, `SELECT name FROM pragma_table_info('`+table+`')`), ", ")
+		must(t, exec(db, fmt.Sprintf("DELETE FROM %s; INSERT INTO %s (%s) SELECT %s FROM newer.%s", table, table, columns, columns, table)))
+	}
+	must(t, db.Close())
+	must(t, os.Remove(newer+".newer"))
+}
+
+// What was held and spent before balances were kept is found out once.
+func TestTheUpgradeFindsTheBalances(t *testing.T) {
+	f := open(t)
+	histories(t, f)
+	want := f.ask(t, everyMovement)
+	f.downgrade(t, 2)
+	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
+	if got := f.ask(t, everyMovement); !slices.Equal(got, want) || len(got) < 6 {
+		t.Errorf("after the upgrade the journal is %q, want %q", got, want)
+	}
+	f.submit(t, func(j *store.NewJob) { j.Credits = 1 })
 }

@@ -178,10 +178,16 @@ CREATE TRIGGER journals_no_update BEFORE UPDATE ON journals
 BEGIN SELECT RAISE(ABORT, 'a journal is never changed'); END;
 CREATE TRIGGER journals_no_delete BEFORE DELETE ON journals
 BEGIN SELECT RAISE(ABORT, 'a journal is never deleted'); END;
--- -1 is how SQLite shows an id that is still to be given.
+-- Appended, by one of three moves, and the balance goes on from the account's row
+-- before. -1 is how SQLite shows an id that is still to be given.
 CREATE TRIGGER journals_append BEFORE INSERT ON journals
 WHEN NEW.id <> -1 AND NEW.id <= (SELECT max(id) FROM journals)
-BEGIN SELECT RAISE(ABORT, 'a journal is only appended'); END;
+  OR NEW.debit || ' ' || NEW.credit <> CASE NEW.kind WHEN 'hold' THEN 'available held' WHEN 'capture' THEN 'held spent' ELSE 'held available' END
+  OR NEW.held <> NEW.amount * ((NEW.credit = 'held') - (NEW.debit = 'held'))
+    + coalesce((SELECT held FROM journals WHERE account_id = NEW.account_id ORDER BY id DESC LIMIT 1), 0)
+  OR NEW.spent <> NEW.amount * (NEW.credit = 'spent')
+    + coalesce((SELECT spent FROM journals WHERE account_id = NEW.account_id ORDER BY id DESC LIMIT 1), 0)
+BEGIN SELECT RAISE(ABORT, 'a journal is only appended, and its balance goes on'); END;
 
 -- Events.
 
@@ -209,3 +215,14 @@ CREATE TRIGGER devices_keep BEFORE DELETE ON devices
 WHEN OLD.revoked_at IS NULL OR EXISTS (SELECT 1 FROM job_attempts WHERE device_id = OLD.id
   AND (status = 'leased' OR status = 'downloading' OR status = 'running' OR status = 'uploading' OR status = 'committing'))
 BEGIN SELECT RAISE(ABORT, 'a device is not deleted while it may still act'); END;
+
+-- API keys: what one may do never grows, and one that was revoked never comes back.
+
+CREATE TRIGGER api_keys_start BEFORE INSERT ON api_keys
+WHEN EXISTS (SELECT 1 FROM api_keys WHERE id = NEW.id OR key_hash = NEW.key_hash OR rowid = NEW.rowid)
+BEGIN SELECT RAISE(ABORT, 'a key is made once'); END;
+CREATE TRIGGER api_keys_same BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, scope, key_hash, created_at ON api_keys
+BEGIN SELECT RAISE(ABORT, 'what a key is never changes'); END;
+CREATE TRIGGER api_keys_revoked BEFORE UPDATE OF revoked_at ON api_keys
+WHEN OLD.revoked_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a revoked key never comes back'); END;
