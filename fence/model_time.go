@@ -149,6 +149,10 @@ func (m *Model) next() (next time.Time) {
 // Set moves the wall clock while no time passes; the next batch sees it (F15).
 func (m *Model) Set(by time.Duration) { m.Now, m.jumped = m.Now.Add(by), m.jumped+by }
 
+// Batch is one of the writer that the rules do not speak of: it looks at the
+// clocks as each does.
+func (m *Model) Batch() { m.look() }
+
 // look is the first statement of every batch: live leases, backoffs and silences
 // move with a clock that was set, but leases of cancelling jobs are never
 // extended (F15).

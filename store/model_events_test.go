@@ -29,7 +29,7 @@ var events = map[string]func(*twin, step){
 	"lease": (*twin).lease, "submit": (*twin).submit, "progress": (*twin).progress, "upload": (*twin).upload, "commit": (*twin).commit,
 	"verdict": (*twin).verdict, "fail": (*twin).fail, "cancel": (*twin).cancel, "hello": (*twin).hello, "bye": (*twin).bye, "seen": (*twin).heard,
 	"inputs": (*twin).inputs, "log": (*twin).log, "pass": (*twin).pass, "sweep": (*twin).sweep, "due": (*twin).due, "set": (*twin).set,
-	"restart": (*twin).restart, "crash": (*twin).crash, "revoke": (*twin).revoke,
+	"restart": (*twin).restart, "crash": (*twin).crash, "revoke": (*twin).revoke, "limit": (*twin).limitCredits,
 }
 
 // often weighs the events; rapid prefers the first ones. What comes next in the
@@ -37,7 +37,7 @@ var events = map[string]func(*twin, step){
 var often = []string{
 	"next", "lease", "next", "progress", "upload", "fail", "next", "commit", "submit", "next", "cancel", "next", "hello", "verdict", "next", "lease",
 	"fail", "next", "cancel", "commit", "pass", "next", "verdict", "submit", "hello", "next", "due", "commit", "next", "progress", "sweep", "next",
-	"upload", "bye", "next", "seen", "inputs", "next", "log", "set", "next", "restart", "next", "crash", "hello", "next", "cancel", "revoke", "next",
+	"upload", "bye", "next", "seen", "limit", "inputs", "next", "log", "set", "next", "restart", "next", "crash", "hello", "next", "cancel", "revoke", "next",
 }
 
 // next is the event that an honest agent, or the verifier, would go on with.
@@ -105,12 +105,32 @@ func (w *twin) submit(s step) {
 		j.Inputs = append(j.Inputs, store.NewInput{JobID: id})
 	}
 	ids, err := w.Submit(ctx, j)
+	if fence.CodeOf(err) == store.CodeCreditExceeded {
+		w.equal("credits are short", w.short(a.credits), true)
+		w.model.Batch()
+		w.seen.add("credits short")
+		return
+	}
 	if err == nil {
 		m.ID = ids[0]
 		w.asked[m.ID] = a
+		w.equal("credits are short", w.short(a.credits), false)
 	}
 	w.same("submit", err, w.model.Submit(m))
 	w.note("submit", fence.Claim{JobID: m.ID}, err, "")
+}
+
+// short says whether a job of this price passes the account's limit.
+func (w *twin) short(credits int64) bool {
+	return credits > 0 && w.limit != nil && w.used+credits > *w.limit
+}
+
+// limitCredits sets the account's limit, also below what is used, or removes it.
+func (w *twin) limitCredits(s step) {
+	w.limit = pick([]*int64{nil, new(int64(10)), new(int64(20)), new(w.used), new(w.used + 5), new(int64(0)), nil, nil}, s.N)
+	_, err := w.ChangeAccount(ctx, w.home.account, store.AccountChange{CreditLimit: &w.limit})
+	w.must(err)
+	w.model.Batch()
 }
 
 // lease is a pull. Its answer may be lost: then no agent knows the secret.
@@ -392,7 +412,7 @@ func (w *twin) due(s step) {
 // writes are the events that always have a batch of the writer, which moves the
 // leases with a clock that was set (F15).
 var writes = map[string]bool{
-	"submit": true, "lease": true, "progress": true, "upload": true, "inputs": true, "commit": true, "fail": true, "sweep": true, "restart": true, "crash": true,
+	"limit": true, "submit": true, "lease": true, "progress": true, "upload": true, "inputs": true, "commit": true, "fail": true, "sweep": true, "restart": true, "crash": true,
 }
 
 func (w *twin) set(s step) {

@@ -224,9 +224,11 @@ func (r *moneyRow) fields() []any {
 	return []any{&r.JobID, &r.State, &r.Debit, &r.Credit, &r.Amount, &r.At}
 }
 
-// compareMoney: a hold is captured on success and released otherwise, once (F11).
+// compareMoney: a hold is captured on success and released otherwise, once (F11),
+// and what costs nothing moves nothing.
 func (w *twin) compareMoney() {
 	var holds, journals []moneyRow
+	var balance balanceRow
 	for _, j := range w.model.Jobs {
 		amount := w.asked[j.ID].credits
 		if amount == 0 {
@@ -237,8 +239,11 @@ func (w *twin) compareMoney() {
 		switch {
 		case j.Status == fence.JobSucceeded:
 			state, settled.State, settled.Credit = "captured", "capture", "spent"
+			balance.Spent += amount
 		case j.Status.Terminal():
 			state = "released"
+		default:
+			balance.Held += amount
 		}
 		if holds = append(holds, moneyRow{j.ID, state, "", "", amount, stamp(j.EndedAt)}); j.Status.Terminal() {
 			journals = append(journals, settled)
@@ -246,6 +251,33 @@ func (w *twin) compareMoney() {
 	}
 	hold(w, "holds", read(w.rows, `SELECT job_id, state, '', '', credits, coalesce(settled_at, 0) FROM holds ORDER BY job_id`, (*moneyRow).fields), holds)
 	hold(w, "journals", read(w.rows, `SELECT job_id, kind, debit, credit, amount, at FROM journals ORDER BY job_id, id`, (*moneyRow).fields), journals)
+	w.compareBooks(balance)
+}
+
+type balanceRow struct{ Held, Spent int64 }
+
+type booksRow struct {
+	Holds, Sums, Newest balanceRow
+	All, Other          int64
+}
+
+// compareBooks sums every journal anew: what its movements add up to in each
+// ledger is what the holds say, what the newest movement says, and what the model
+// says; all lines together are nothing, and no other account has any.
+func (w *twin) compareBooks(want balanceRow) {
+	got := read(w.rows, `SELECT h.held, h.spent, l.held, l.spent, coalesce(j.held, 0), coalesce(j.spent, 0), l.total, l.other FROM
+		(SELECT coalesce(sum(credits) FILTER (WHERE state = 'held'), 0) AS held, coalesce(sum(credits) FILTER (WHERE state = 'captured'), 0) AS spent FROM holds) h,
+		(SELECT coalesce(sum(credit - debit) FILTER (WHERE ledger = 'held'), 0) AS held, coalesce(sum(credit - debit) FILTER (WHERE ledger = 'spent'), 0) AS spent,
+			coalesce(sum(credit - debit), 0) AS total, count(*) FILTER (WHERE account_id <> ? OR ledger NOT IN ('available', 'held', 'spent')) AS other FROM journal_lines) l
+		LEFT JOIN journals j ON j.id = (SELECT max(id) FROM journals)`,
+		func(r *booksRow) []any {
+			return []any{&r.Holds.Held, &r.Holds.Spent, &r.Sums.Held, &r.Sums.Spent, &r.Newest.Held, &r.Newest.Spent, &r.All, &r.Other}
+		}, w.home.account)
+	hold(w, "the books", got, []booksRow{{Holds: want, Sums: want, Newest: want}})
+	if used := want.Held + want.Spent; w.limit != nil && used > w.used && used > *w.limit {
+		w.t.Fatalf("%+v passes the limit %d", want, *w.limit)
+	}
+	w.used = want.Held + want.Spent
 }
 
 type deliveryRow struct{ JobID, Type, State, Code string }

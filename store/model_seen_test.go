@@ -93,7 +93,7 @@ var mustSee = []string{
 	"progress on succeeded/succeeded: refused", "upload on active/leased: ok", "upload on cancelling/*: cancel",
 	"upload on verifying/committing: refused", "inputs on active/*: ok", "inputs on verifying/committing: refused",
 	"cancel on queued/none: ok", "cancel on active/uploading: ok", "cancel on verifying/committing: ok", "cancel on cancelling/*: ok", "cancel on succeeded/none: refused",
-	"submit on none/none: refused", "lease_offer lost", "hello_ok lost", "late bye",
+	"submit on none/none: refused", "credits short", "lease_offer lost", "hello_ok lost", "late bye",
 	"resume under the current epoch", "resume under the epoch whose answer was lost",
 	"bye meets active/*", "bye meets verifying/committing", "revoke meets active/*", "revoke meets verifying/committing", "revoke meets cancelling/*",
 	"restart meets active/*", "restart meets verifying/committing", "restart meets cancelling/*",

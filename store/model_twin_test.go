@@ -38,6 +38,8 @@ type twin struct {
 	grants map[string]fence.Result // by attempt: what was declared last
 	nextAt time.Time               // when the last sweep wanted to look again
 	before fence.ModelRun          // the run of the last claim, as it was before
+	limit  *int64                  // of the account's credits
+	used   int64                   // of them, by holds and successes
 
 	clockSet bool // just now: the next verb moves the leases first (F15)
 }
