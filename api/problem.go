@@ -12,6 +12,7 @@ const ProblemType = "application/problem+json"
 const (
 	CodeBadJSON           = "bad_json"               // 400: not JSON, or a key twice
 	CodeUnauthenticated   = "unauthenticated"        // 401
+	CodeCreditExhausted   = "credit_exhausted"       // 402: the account's limit does not cover it
 	CodeForbidden         = "forbidden"              // 403: the key's scope is too small
 	CodeBadSignature      = "bad_signature"          // 403: a signed URL that is wrong or has expired
 	CodeBadCode           = "bad_code"               // 403: a pairing code that is wrong, used or too old
@@ -21,6 +22,7 @@ const (
 	CodeJobNotSucceeded   = "job_not_succeeded"      // 409: there is no output
 	CodeUploadIncomplete  = "upload_incomplete"      // 409: parts are missing
 	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
+	CodeLastAdminKey      = "last_admin_key"         // 409: make another one first
 	CodeTooLarge          = "body_too_large"         // 413
 	CodeUnsupportedType   = "unsupported_media_type" // 415
 	CodeBadRange          = "range_not_satisfiable"  // 416: the object is shorter

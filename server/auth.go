@@ -52,7 +52,7 @@ func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) 
 		header.Set("X-Content-Type-Options", "nosniff")
 		if scope != scopeNone {
 			var err error
-			if who.key, err = s.authenticate(who.echo.Request()); err == nil && rank[who.key.Scope] < rank[scope] {
+			if who.key, err = s.authenticate(who.echo); err == nil && rank[who.key.Scope] < rank[scope] {
 				err = refuse(http.StatusForbidden, api.CodeForbidden, "This key's scope is "+who.key.Scope+"; the route needs "+scope+".")
 			}
 			if err != nil {
@@ -64,16 +64,29 @@ func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) 
 	}
 }
 
-func (s *Server) authenticate(r *http.Request) (store.Key, error) {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") || !strings.HasPrefix(key, "rm_") {
+const maxWrongKeys = 20 // a minute and address; keys and device tokens together
+
+// authenticate asks for every key in the same way, whatever it looks like. Only
+// after it has proved wrong does its address count: a script with a bad key locks
+// out nobody who shares its address and has a good one.
+func (s *Server) authenticate(c echo.Context) (store.Key, error) {
+	scheme, key, _ := strings.Cut(c.Request().Header.Get("Authorization"), " ")
+	if !strings.EqualFold(scheme, "Bearer") {
 		return store.Key{}, unauthenticated("Send an API key: Authorization: Bearer rm_….", `Bearer realm="rendermac"`)
 	}
-	k, err := s.o.DB.KeyByPlaintext(r.Context(), key)
+	k, err := s.o.DB.KeyByPlaintext(c.Request().Context(), key)
 	if fence.CodeOf(err) == fence.CodeNotFound {
-		err = unauthenticated("This API key is unknown or was revoked; ask an admin for another.", `Bearer realm="rendermac", error="invalid_token"`)
+		err = s.wrong(c, unauthenticated("This API key is unknown or was revoked; ask an admin for another.", `Bearer realm="rendermac", error="invalid_token"`))
 	}
 	return k, err
+}
+
+// wrong counts a wrong key or device token, and answers no, or how long to wait.
+func (s *Server) wrong(c echo.Context, no *refusal) *refusal {
+	if _, wait := s.wrongKeys.begin(c.RealIP()); wait > 0 {
+		return tooMany("wrong keys", wait)
+	}
+	return no
 }
 
 func unauthenticated(detail, challenge string) *refusal {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"net/http"
 	"strings"
 	"sync"
 	"time"
@@ -27,10 +26,12 @@ func (s *Server) gateway(c echo.Context) error {
 	if ok {
 		device, err = s.o.DB.DeviceByToken(r.Context(), token)
 	}
+	no := unauthenticated("This device token is unknown or was revoked: pair this Mac again.", "Bearer")
 	switch {
-	case !ok || fence.CodeOf(err) == fence.CodeNotFound:
-		c.Response().Header().Set("WWW-Authenticate", "Bearer")
-		return problem(c, http.StatusUnauthorized, "unauthenticated", "this device token is unknown or was revoked: pair this Mac again")
+	case !ok:
+		return answer(c, no)
+	case fence.CodeOf(err) == fence.CodeNotFound:
+		return answer(c, s.wrong(c, no))
 	case err != nil:
 		return err
 	}

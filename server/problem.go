@@ -50,6 +50,7 @@ var statuses = map[string]int{
 	store.CodeBadCode:        http.StatusForbidden,
 	fence.CodeNotFound:       http.StatusNotFound,
 	fence.CodeJobTerminal:    http.StatusConflict,
+	store.CodeLastAdminKey:   http.StatusConflict,
 	fence.CodeInvalid:        http.StatusUnprocessableEntity,
 	store.CodeUnavailable:    http.StatusServiceUnavailable,
 	store.CodeStorageFull:    http.StatusInsufficientStorage,

@@ -26,7 +26,7 @@ type route struct {
 
 // table is every route there is.
 func (s *Server) table() []route {
-	uploads, pairing := &uploads{Server: s}, &pairing{Server: s}
+	uploads, pairing := &uploads{Server: s}, &pairing{Server: s, guesses: newGuesses(maxBadCodes, s.o.Mono)}
 	blobs := blobs{store: s.o.Artifacts, log: s.o.Log, problem: problem}
 	return []route{
 		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create)},
@@ -51,6 +51,15 @@ func (s *Server) table() []route {
 		{http.MethodPost, "/v1/pairings", "createPairing", scopeAdmin, 201, "Make a pairing code: single use, ten minutes", typed(s.createPairing)},
 		{http.MethodPost, "/v1/provider/pair", "pair", scopeNone, 201, "Redeem a pairing code for a device token", typed(pairing.pair)},
 		{http.MethodGet, "/v1/provider/ws", "connect", scopeNone, 101, "The agents' WebSocket, subprotocol rendermac.v1", plain(s.gateway, describeDevice)},
+
+		{http.MethodGet, "/v1/accounts", "listAccounts", scopeAdmin, 200, "The accounts", typed(s.listAccounts)},
+		{http.MethodPost, "/v1/accounts", "createAccount", scopeAdmin, 201, "Make an account; its webhook secret is shown once", typed(s.createAccount)},
+		{http.MethodPatch, "/v1/accounts/{id}", "changeAccount", scopeAdmin, 200, "Set an account's name or credit limit", typed(s.changeAccount)},
+		{http.MethodPost, "/v1/accounts/{id}/webhook-secret", "replaceWebhookSecret", scopeAdmin, 201, "Make a new webhook secret; the one before signs beside it for 24 h", typed(s.replaceWebhookSecret)},
+		{http.MethodGet, "/v1/accounts/{id}/journal", "getJournal", scopeRead, 200, "An account's movements of credits, newest first, and its balances", typed(s.getJournal)},
+		{http.MethodGet, "/v1/keys", "listKeys", scopeAdmin, 200, "The API keys, revoked ones too", typed(s.listKeys)},
+		{http.MethodPost, "/v1/keys", "createKey", scopeAdmin, 201, "Make an API key; it is shown once", typed(s.createKey)},
+		{http.MethodDelete, "/v1/keys/{id}", "revokeKey", scopeAdmin, 204, "Revoke an API key for good", typed(s.revokeKey)},
 
 		{http.MethodGet, "/", "home", scopeNone, 200, "The front page", plain(s.home, describePage)},
 		{http.MethodGet, "/assets/{name}", "asset", scopeNone, 200, "The front page's style", plain(s.style, describePage)},

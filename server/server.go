@@ -39,19 +39,20 @@ type Options struct {
 
 // Server is the running control plane.
 type Server struct {
-	o        Options
-	hub      *hub
-	matcher  *matcher
-	verifier *verifier
-	sweeper  *sweeper
-	handler  http.Handler
-	loops    sync.WaitGroup
-	cancel   context.CancelFunc
+	o         Options
+	hub       *hub
+	matcher   *matcher
+	verifier  *verifier
+	sweeper   *sweeper
+	wrongKeys *guesses
+	handler   http.Handler
+	loops     sync.WaitGroup
+	cancel    context.CancelFunc
 }
 
 // New wires a server. It serves once Start has been called.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, hub: newHub()}
+	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono)}
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)

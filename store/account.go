@@ -21,9 +21,9 @@ type Account struct {
 	CreatedAt time.Time
 }
 
-// left is what may still be held of a, below zero where the limit was lowered;
+// Left is what may still be held of a, below zero where the limit was lowered;
 // nil is without limit.
-func (a Account) left() *int64 {
+func (a Account) Left() *int64 {
 	if a.CreditLimit == nil {
 		return nil
 	}

@@ -79,7 +79,7 @@ func (t *tx) placeHold(account, job string, credits int64) error {
 	if err != nil {
 		return err
 	}
-	if left := a.left(); left != nil && credits > *left {
+	if left := a.Left(); left != nil && credits > *left {
 		return &fence.Error{Code: CodeCreditExceeded, Message: fmt.Sprintf(
 			"this costs %d credits and %d are left of the account's limit: raise the limit, submit less, or wait for jobs that end without success", credits, max(0, *left))}
 	}
