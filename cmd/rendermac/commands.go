@@ -12,6 +12,8 @@ func commands(g *globals) []*cobra.Command {
 		submitCommand(g),
 		jobsCommand(g),
 		devicesCommand(g),
+		accountsCommand(g),
+		keysCommand(g),
 		servicesCommand(g),
 		configCommand(g),
 		doctorCommand(g),

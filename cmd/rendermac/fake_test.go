@@ -68,6 +68,7 @@ func newFakeServer() *fakeServer {
 		f.note(r)
 		respond(w, 201, api.Pairing{Code: "K7QD-2MXP", ExpiresAt: time.Now().Add(10 * time.Minute), Command: "rendermac pair " + f.URL + " K7QD-2MXP"})
 	})
+	f.accountRoutes(keyed)
 	mux.HandleFunc("POST /v1/provider/pair", f.pair)
 	mux.HandleFunc("PUT /v1/blobs/{id}", func(_ http.ResponseWriter, r *http.Request) { _, _ = io.Copy(io.Discard, r.Body) })
 	mux.HandleFunc("GET /v1/blobs/out", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, result) })
