@@ -39,7 +39,8 @@ type Config struct {
 		Workers  int
 		Deadline time.Duration
 	}
-	Agent struct {
+	Pricing map[string]int64 // credits by service
+	Agent   struct {
 		Slots   int
 		WorkDir string
 		FFmpeg  string // "" means the one on PATH
@@ -58,9 +59,10 @@ type Value struct {
 
 // Options are what the command line says of the config.
 type Options struct {
-	File  string            // --config; "" means config.yaml in the data directory, if it is there
-	Data  string            // --data; "" means RENDERMAC_DATA, else the platform's own place
-	Flags map[string]string // values of flags that were given, by key
+	File     string            // --config; "" means config.yaml in the data directory, if it is there
+	Data     string            // --data; "" means RENDERMAC_DATA, else the platform's own place
+	Flags    map[string]string // values of flags that were given, by key
+	Services []string          // what may have a price
 }
 
 // Load reads the config. Its errors name the key, its source, and what to do.
@@ -72,7 +74,8 @@ func Load(o Options) (*Config, error) {
 	if info, err := os.Stat(data); err == nil && !info.IsDir() {
 		return nil, fmt.Errorf("the data directory %s (%s) is a file: name a folder with --data", data, source)
 	}
-	c := &Config{Data: data, Values: []Value{{"data", data, source}}}
+	keys := withPrices(o.Services)
+	c := &Config{Data: data, Values: []Value{{"data", data, source}}, Pricing: map[string]int64{}}
 	file := cmp.Or(o.File, filepath.Join(data, "config.yaml"))
 	entries, err := readFile(file, keys)
 	if os.IsNotExist(err) && o.File != "" {

@@ -17,7 +17,7 @@ const exampleFile = "../config.example.yaml"
 // load reads yaml as DATA/config.yaml.
 func load(t *testing.T, yaml string, flags map[string]string) (*Config, error) {
 	t.Helper()
-	return Load(Options{Data: dataWith(t, yaml), Flags: flags})
+	return Load(Options{Data: dataWith(t, yaml), Flags: flags, Services: []string{"ffmpeg.thumbnail", "ffmpeg.transcode"}})
 }
 
 func dataWith(t *testing.T, yaml string) string {
@@ -63,11 +63,11 @@ func TestExampleFileListsEveryKeyWithItsDefault(t *testing.T) {
 		t.Fatal("config.example.yaml is not what the table of keys says: run go test ./config -run Example -update")
 	}
 	data := t.TempDir()
-	fromFile, err := Load(Options{Data: data, File: exampleFile})
+	fromFile, err := Load(Options{Data: data, File: exampleFile, Services: services()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	fromNothing, err := Load(Options{Data: data})
+	fromNothing, err := Load(Options{Data: data, Services: services()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,6 +154,14 @@ func TestMistakesNameKeyLineAndWhatToDo(t *testing.T) {
 		{"heartbeat over half of the TTL", "lease:\n  ttl: 20s\n  heartbeat: 11s\n", ":3: lease.heartbeat is 11s: must be at most half of lease.ttl, 10s"},
 		{"default heartbeat over half of the TTL", "lease:\n  ttl: 20s\n", "default: lease.heartbeat is 15s: must be at most half of lease.ttl, 10s"},
 		{"same key twice", "listen: 127.0.0.1:1\nlisten: 127.0.0.1:2\n", ":2: listen stands on line 1 already: remove one"},
+		{"price of no service", "listen: 127.0.0.1:1\npricing:\n  ffmpeg.transcodes: 5\n", `:3: unknown key "pricing.ffmpeg.transcodes": did you mean pricing.ffmpeg.transcode?`},
+		{"price that is a word", "pricing:\n  ffmpeg.transcode: dear\n", ":2: pricing.ffmpeg.transcode must be a whole number"},
+		{"price that is a fraction", "pricing:\n  ffmpeg.transcode: 1.5\n", ":2: pricing.ffmpeg.transcode must be a whole number"},
+		{"price that is text", "pricing:\n  ffmpeg.transcode: \"5\"\n", ":2: pricing.ffmpeg.transcode must be a whole number"},
+		{"price that is a list", "pricing:\n  ffmpeg.transcode: [5]\n", ":2: pricing.ffmpeg.transcode must be a whole number"},
+		{"price beyond a number", "pricing:\n  ffmpeg.transcode: 99999999999999999999\n", ":2: pricing.ffmpeg.transcode must be a whole number"},
+		{"price below nothing", "pricing:\n  ffmpeg.transcode: -1\n", ":2: pricing.ffmpeg.transcode must be 0 to 1000000000"},
+		{"price of all services", "pricing: 5\n", ":1: pricing must hold keys, such as pricing.ffmpeg.thumbnail"},
 		{"not YAML", "lease:\n\tttl: 60s\n", "line 2: found character that cannot start any token"},
 	}
 	for _, c := range cases {
@@ -169,6 +177,31 @@ func TestMistakesNameKeyLineAndWhatToDo(t *testing.T) {
 	}
 }
 
+func TestPricing(t *testing.T) {
+	t.Setenv("RENDERMAC_PRICING_FFMPEG_THUMBNAIL", "2")
+	c := mustLoad(t, "pricing:\n  ffmpeg.transcode: 5\n", nil)
+	if c.Pricing["ffmpeg.transcode"] != 5 || c.Pricing["ffmpeg.thumbnail"] != 2 || len(c.Ignored) > 0 {
+		t.Errorf("the prices are %v, and %q has no effect", c.Pricing, c.Ignored)
+	}
+	for _, want := range []Value{
+		{"pricing.ffmpeg.transcode", "5", filepath.Join(c.Data, "config.yaml") + ":2"},
+		{"pricing.ffmpeg.thumbnail", "2", "environment RENDERMAC_PRICING_FFMPEG_THUMBNAIL"},
+	} {
+		if got := c.value(t, want.Name); got != want {
+			t.Errorf("got %+v, want %+v", got, want)
+		}
+	}
+	if c := mustLoad(t, "pricing: {ffmpeg: {transcode: 7}}\n", nil); c.Pricing["ffmpeg.transcode"] != 7 {
+		t.Errorf("written apart, the prices are %v", c.Pricing)
+	}
+	t.Setenv("RENDERMAC_PRICING_FFMPEG_THUMBNAIL", "free")
+	_, err := load(t, "", nil)
+	const want = "environment RENDERMAC_PRICING_FFMPEG_THUMBNAIL: pricing.ffmpeg.thumbnail must be a whole number"
+	if err == nil || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+}
+
 func TestMistakesInTheEnvironmentNameTheVariable(t *testing.T) {
 	t.Setenv("RENDERMAC_LEASE_TTL", "soon")
 	_, err := load(t, "", nil)
@@ -181,7 +214,7 @@ func TestMistakesInTheEnvironmentNameTheVariable(t *testing.T) {
 func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"store:\n  kind: s3\n": ":2: store.kind cannot be set: this build has the directory store only",
-		"pricing: 5\n":         ":1: pricing must be a name and a value a line",
+		"presets: 5\n":         ":1: presets must be a name and a value a line",
 		"agent:\n  remotion:\n    command: [node, r]\n": ":3: agent.remotion.command must be one value",
 	} {
 		_, err := load(t, yaml, nil)
@@ -192,11 +225,11 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 }
 
 func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
-	c := mustLoad(t, "store:\n  s3:\n    secret_key: hunter2\nretention:\n  uploads: 1d\npricing:\n  ffmpeg.transcode: 5\n", nil)
+	c := mustLoad(t, "store:\n  s3:\n    secret_key: hunter2\nretention:\n  uploads: 1d\npresets:\n  mine: {}\n", nil)
 	for i, want := range []string{
 		":3: store.s3.secret_key has no effect yet: this build has the directory store only",
-		":7: pricing has no effect yet: this build has no ledger",
 		":5: retention.uploads has no effect yet: this build deletes nothing by age",
+		":7: presets has no effect yet: this build has its own presets only",
 	} {
 		if i >= len(c.Ignored) || !strings.HasSuffix(c.Ignored[i], want) {
 			t.Errorf("%q, want one that ends in %s", c.Ignored, want)

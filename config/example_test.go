@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"strings"
+
+	"rendermac/media"
 )
 
 const exampleHead = `# RenderMac's settings: every key, with its default and why it is there.
@@ -17,8 +19,11 @@ func exampleText() string {
 	var b strings.Builder
 	b.WriteString(exampleHead)
 	var open []string // the sections that the last key stood in
-	for _, k := range keys {
+	for _, k := range withPrices(services()) {
 		path := strings.Split(k.name, ".")
+		if section, service, _ := strings.Cut(k.name, "."); section == "pricing" {
+			path = []string{section, service} // whose name has dots of its own
+		}
 		depth := len(path) - 1
 		for i := range depth {
 			if i >= len(open) || open[i] != path[i] {
@@ -32,6 +37,13 @@ func exampleText() string {
 		fmt.Fprintf(&b, "%s# %s\n%s%s: %s\n", indent(depth), k.comment(), indent(depth), path[depth], cmp.Or(k.fallback, "null"))
 	}
 	return b.String()
+}
+
+func services() (names []string) {
+	for _, s := range media.All() {
+		names = append(names, s.Name)
+	}
+	return names
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }

@@ -1,7 +1,9 @@
 package config
 
 import (
+	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 )
 
@@ -23,7 +25,6 @@ const section = "{}"
 const (
 	noS3        = "this build has the directory store only"
 	noWebhooks  = "this build delivers no webhooks"
-	noLedger    = "this build has no ledger"
 	noRetention = "this build deletes nothing by age"
 	noRoots     = "this build takes uploads only"
 	noMetrics   = "this build has no metrics"
@@ -114,7 +115,6 @@ var keys = []key{
 	},
 
 	{name: "webhooks.allow_private", fallback: "false", why: "Whether webhooks may go to loopback and private addresses.", later: noWebhooks},
-	{name: "pricing", fallback: section, why: "Credits a job costs, by service.", later: noLedger},
 
 	{name: "retention.outputs", why: "How long outputs are kept; null is for ever.", later: noRetention},
 	{name: "retention.uploads", fallback: "7d", why: "How long uploads are kept.", later: noRetention},
@@ -144,6 +144,24 @@ var keys = []key{
 	},
 	{name: "agent.remotion.command", why: "Your own Remotion's command.", later: noRemotion},
 	{name: "agent.remotion.browser", why: "The browser that it renders with.", later: noRemotion},
+}
+
+// maxPrice keeps an account's sums far from what 64 bits hold.
+const maxPrice = 1_000_000_000
+
+// withPrices are the keys with a price for each service.
+func withPrices(services []string) []key {
+	all := slices.Clip(keys)
+	for _, service := range services {
+		all = append(all, key{
+			name: "pricing." + service, fallback: "0", why: "Credits that a job of this service costs.",
+			into: func(c *Config) any { return price{c.Pricing, service} },
+			check: func(c *Config) string {
+				return within(c.Pricing[service], 0, maxPrice, fmt.Sprintf("0 to %d", maxPrice))
+			},
+		})
+	}
+	return all
 }
 
 // env is the variable that sets k.

@@ -14,11 +14,17 @@ import (
 // any) and how to say so.
 type form struct{ tag, words string }
 
+// price is the setting of one service's price.
+type price struct {
+	of      map[string]int64
+	service string
+}
+
 func formOf(into any) form {
 	switch into.(type) {
 	case *string:
 		return form{"!!str", "text"}
-	case *int:
+	case *int, price:
 		return form{"!!int", "a whole number"}
 	case *bool:
 		return form{"!!bool", "true or false"}
@@ -39,6 +45,8 @@ func parse(text string, into any) (err error) {
 		*p = text
 	case *int:
 		*p, err = strconv.Atoi(text)
+	case price:
+		p.of[p.service], err = strconv.ParseInt(text, 10, 64)
 	case *bool:
 		if *p = text == "true"; !*p && text != "false" {
 			err = errors.New("neither")

@@ -30,6 +30,12 @@ var crashFaults = []struct{ what, query string }{
 	{"a job ended twice, or silently", `SELECT id FROM jobs j
 		WHERE (SELECT group_concat(type) FROM events WHERE job_id = j.id AND type IN ('job.succeeded', 'job.failed', 'job.cancelled')) IS NOT 'job.' || j.status`},
 	{"a webhook is missing or there twice", `SELECT id FROM jobs j WHERE (SELECT count(*) FROM webhook_deliveries WHERE job_id = j.id) <> (j.webhook_url IS NOT NULL)`},
+	{"a hold is missing, or not settled as its job", `SELECT j.id FROM jobs j LEFT JOIN holds h ON h.job_id = j.id
+		WHERE h.state IS NOT CASE j.status WHEN 'succeeded' THEN 'captured' ELSE 'released' END OR h.credits <> 3`},
+	{"a hold has not two movements", `SELECT h.job_id FROM holds h WHERE (SELECT group_concat(kind) FROM (SELECT kind FROM journals WHERE job_id = h.job_id ORDER BY id))
+		IS NOT 'hold,' || CASE h.state WHEN 'captured' THEN 'capture' ELSE 'release' END`},
+	{"the books are wrong", `SELECT a.id FROM accounts a JOIN journals j ON j.id = (SELECT max(id) FROM journals WHERE account_id = a.id)
+		WHERE j.held <> 0 OR j.spent <> (SELECT coalesce(sum(credits), 0) FROM holds WHERE account_id = a.id AND state = 'captured')`},
 	{"right bytes were found wrong", `SELECT id || ' ' || failure_message FROM job_attempts WHERE failure_code IN ('verification_failed', 'internal_error', 'lease_expired')`},
 	{"a committed attempt was lost", `SELECT id FROM job_attempts WHERE status = 'lost' AND claimed_bytes IS NOT NULL`},
 	{"a job waits for one that has succeeded", `SELECT j.id FROM jobs j JOIN jobs o ON o.id = j.waiting_on WHERE j.status = 'queued' AND o.status = 'succeeded'`},
@@ -163,6 +169,7 @@ func (d *day) kept() (all []string) {
 			complain("paired or revoked, and lost: %s", id)
 		}
 	}
+	all = append(all, d.keptAccounts()...)
 	for _, m := range d.macs {
 		all = append(all, d.keptTo(m)...)
 	}

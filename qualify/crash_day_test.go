@@ -31,7 +31,11 @@ type day struct {
 	uploads map[string]string   // complete, by id: the digest
 	devices map[string]bool     // paired, by id: revoked
 	upload  string              // of the clip
-	number  int
+	// What an admin was told: each account's name, limit and secret, and of each
+	// key whether it is revoked.
+	accounts map[string]string
+	keys     map[string]bool
+	number   int
 
 	order string // the kill to arm, and
 	from  int    // how many marks had been passed when it could be
@@ -55,13 +59,14 @@ var scripts = map[string]func(*day){
 	"spoil":  (*day).spoilScript,
 	"revoke": (*day).revokeScript,
 	"return": (*day).returnScript,
+	"rights": (*day).accountsScript,
 }
 
 // newDay is a site whose server is kept, with a client and no Mac.
 func newDay(t testing.TB, film string) *day {
 	t.Helper()
 	s := newCrashSite(t)
-	d := &day{crashSite: s, clip: film, jobs: map[string]*promise{}, uploads: map[string]string{}, devices: map[string]bool{}}
+	d := &day{crashSite: s, clip: film, jobs: map[string]*promise{}, uploads: map[string]string{}, devices: map[string]bool{}, accounts: map[string]string{}, keys: map[string]bool{}}
 	d.server = keep(t, s.server, s.launch)
 	until(t, "the server is ready", s.ready)
 	d.client = s.buyer()

@@ -102,7 +102,8 @@ func (d *demo) config(g *globals) (c *config.Config, err error) {
 	if d.data, err = os.MkdirTemp("", "rendermac-demo-"); err != nil {
 		return nil, err
 	}
-	o := config.Options{File: g.file, Data: d.data, Flags: map[string]string{"listen": "127.0.0.1:0"}}
+	o := g.options()
+	o.Data, o.Flags = d.data, map[string]string{"listen": "127.0.0.1:0"}
 	return config.Load(o)
 }
 

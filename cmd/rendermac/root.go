@@ -9,6 +9,7 @@ import (
 
 	"rendermac/api"
 	"rendermac/config"
+	"rendermac/media"
 )
 
 // globals are the flags that every command has.
@@ -70,7 +71,13 @@ func (g *globals) logger() (*slog.Logger, error) {
 	return nil, usagef("--log-format must be text or json")
 }
 
-func (g *globals) options() config.Options { return config.Options{File: g.file, Data: g.data} }
+func (g *globals) options() config.Options {
+	o := config.Options{File: g.file, Data: g.data}
+	for _, service := range media.All() {
+		o.Services = append(o.Services, service.Name)
+	}
+	return o
+}
 
 // config is the effective config, with these flags of the command on top.
 func (g *globals) config(flags map[string]string) (*config.Config, error) {
