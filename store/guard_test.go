@@ -19,12 +19,12 @@ func (f *fixture) raw(t *testing.T) *sql.DB {
 	return rawAt(t, f.dir)
 }
 
-func rawAt(t *testing.T, dir string) *sql.DB {
+func rawAt(t testing.TB, dir string) *sql.DB {
 	t.Helper()
 	return rawFile(t, filepath.Join(dir, "rendermac.db"))
 }
 
-func rawFile(t *testing.T, path string) *sql.DB {
+func rawFile(t testing.TB, path string) *sql.DB {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
 	must(t, err)
