@@ -159,7 +159,7 @@ func TestJournal_OverHTTP(t *testing.T) {
 	short := h.post("/v1/jobs", h.otherAccountSubmit, api.JobRequest{
 		Service: "ffmpeg.transcode", Params: []byte(`{"preset":"web-720p"}`), Inputs: []api.Input{{UploadID: ptr(h.mustUpload(h.otherAccountSubmit, "a.mov", []byte("a")).ID)}},
 	}).refuses(402, api.CodeCreditExhausted)
-	if want := "This costs 2 credits and 1 are left of the account's limit: raise the limit, submit less, or wait for jobs that end without success."; short.Detail != want {
+	if want := "This costs 2 credits, and the account's limit leaves 1: raise it, submit less, or wait for jobs that end without success."; short.Detail != want {
 		t.Errorf("it says %s", short.Detail)
 	}
 }

@@ -53,6 +53,7 @@ func (s *swarm) check() {
 	b := &books{swarm: s, jobs: map[string]*jobRow{}, attempts: map[string]*attemptRow{}, winners: map[string]string{}, keys: map[string]string{}}
 	b.load(raw)
 	b.replay(raw)
+	b.checkBalance(raw)
 	b.checkJobs()
 	b.checkAttempts()
 	b.checkCommits()
@@ -101,6 +102,20 @@ func (b *books) load(raw *sql.DB) {
 		var job, attempt, key string
 		err := rows.Scan(&job, &attempt, &key)
 		b.winners[job], b.keys[key] = attempt, attempt
+		return err
+	})
+}
+
+// checkBalance adds up once what the server never does: the newest movement says
+// the same.
+func (b *books) checkBalance(raw *sql.DB) {
+	b.each(raw, `SELECT held, spent, (SELECT sum(credits) FROM holds WHERE state = 'captured'), (SELECT sum(debit - credit) FROM journal_lines)
+		FROM journals ORDER BY id DESC LIMIT 1`, func(rows *sql.Rows) error {
+		var held, spent, captured, unbalanced int64
+		err := rows.Scan(&held, &spent, &captured, &unbalanced)
+		if held != 0 || spent != captured || unbalanced != 0 {
+			b.wrong("%d credits are held, %d spent where the holds say %d, and the lines are %d apart", held, spent, captured, unbalanced)
+		}
 		return err
 	})
 }

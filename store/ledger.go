@@ -81,7 +81,7 @@ func (t *tx) placeHold(account, job string, credits int64) error {
 	}
 	if left := a.Left(); left != nil && credits > *left {
 		return &fence.Error{Code: CodeCreditExceeded, Message: fmt.Sprintf(
-			"this costs %d credits and %d are left of the account's limit: raise the limit, submit less, or wait for jobs that end without success", credits, max(0, *left))}
+			"this costs %d credits, and the account's limit leaves %d: raise it, submit less, or wait for jobs that end without success", credits, max(0, *left))}
 	}
 	err = t.exec(`INSERT INTO holds (job_id, account_id, credits, state, created_at) VALUES (?, ?, ?, 'held', ?)`, job, account, credits, ms(t.now))
 	if err != nil {

@@ -141,3 +141,29 @@ func TestCredits_TooFewForAllOfABatchStoreNone(t *testing.T) {
 	_, err = f.Submit(ctx, j, j)
 	must(t, err)
 }
+
+// Of many submits at once just as many pass as the limit covers.
+func TestCredits_RacingSubmitsPassNoLimit(t *testing.T) {
+	f := open(t)
+	_, err := f.ChangeAccount(ctx, f.account, store.AccountChange{CreditLimit: new(new(int64(10)))})
+	must(t, err)
+	j := storetest.Job(f.account, f.upload)
+	j.Credits = 3
+	answers := make(chan error, 20)
+	for range cap(answers) {
+		go func() {
+			_, err := f.Submit(ctx, j)
+			answers <- err
+		}()
+	}
+	codes := map[string]int{}
+	for range cap(answers) {
+		codes[fence.CodeOf(<-answers)]++
+	}
+	if codes[""] != 3 || codes[store.CodeCreditExceeded] != 17 {
+		t.Errorf("answers by code: %v", codes)
+	}
+	if got := balance(t, f, f.account); got != (store.Balance{Held: 9}) {
+		t.Errorf("the balance is %+v", got)
+	}
+}
