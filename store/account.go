@@ -83,11 +83,15 @@ func (db *DB) ReplaceWebhookSecret(ctx context.Context, id string) (a Account, s
 		if a, err = t.account(id); err != nil {
 			return err
 		}
+		var before string
+		if err := t.one(`SELECT webhook_secret FROM accounts WHERE id = ?`, []any{id}, &before); err != nil {
+			return err
+		}
 		if secret, err = t.webhookSecret(); err != nil {
 			return err
 		}
-		return t.change("replace webhook secret", `UPDATE accounts SET webhook_secret_before = webhook_secret, webhook_before_until = ?, webhook_secret = ? WHERE id = ?`,
-			ms(t.now.Add(SecretOverlap)), secret, id)
+		return t.change("replace webhook secret", `UPDATE accounts SET webhook_secret_before = ?, webhook_before_until = ?, webhook_secret = ?
+			WHERE id = ? AND webhook_secret = ?`, before, ms(t.now.Add(SecretOverlap)), secret, id, before)
 	})
 	return a, secret, err
 }
