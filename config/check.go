@@ -73,3 +73,10 @@ func checkHeartbeat(c *Config) string {
 	}
 	return ""
 }
+
+func checkBackupEvery(c *Config) string {
+	if c.Backup.Every != 0 && c.Backup.Every < time.Minute {
+		return "must be at least 1m, or 0s for never"
+	}
+	return ""
+}

@@ -40,7 +40,12 @@ type Config struct {
 		Deadline time.Duration
 	}
 	Pricing map[string]int64 // credits by service
-	Agent   struct {
+	Backup  struct {
+		Every  time.Duration // 0 is never
+		Keep   int
+		Folder string
+	}
+	Agent struct {
 		Slots   int
 		WorkDir string
 		FFmpeg  string // "" means the one on PATH

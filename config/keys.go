@@ -116,6 +116,19 @@ var keys = []key{
 
 	{name: "webhooks.allow_private", fallback: "false", why: "Whether webhooks may go to loopback and private addresses.", later: noWebhooks},
 
+	{
+		name: "backup.every", fallback: "0s", why: "How often the database is copied while the server runs; 0s is never.",
+		into: func(c *Config) any { return &c.Backup.Every }, check: checkBackupEvery,
+	},
+	{
+		name: "backup.keep", fallback: "7", why: "How many of these copies are kept.",
+		into: func(c *Config) any { return &c.Backup.Keep }, check: func(c *Config) string { return atLeast(c.Backup.Keep, 1, "1") },
+	},
+	{
+		name: "backup.folder", why: "Where they go, better on another disk; null is backups in the data directory.",
+		into: func(c *Config) any { return &c.Backup.Folder }, derive: inData("backups"), check: func(c *Config) string { return absolute(c.Backup.Folder) },
+	},
+
 	{name: "retention.outputs", why: "How long outputs are kept; null is for ever.", later: noRetention},
 	{name: "retention.uploads", fallback: "7d", why: "How long uploads are kept.", later: noRetention},
 	{name: "retention.events", fallback: "90d", why: "How long events are kept.", later: noRetention},

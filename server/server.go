@@ -35,6 +35,7 @@ type Options struct {
 	VerifyWorkers  int
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
+	Backups        Backups
 }
 
 // Server is the running control plane.
@@ -74,7 +75,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.daily} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil

@@ -87,3 +87,24 @@ func TestAFullDiskRefusesNewWorkAndLosesNone(t *testing.T) {
 	}
 	must(t, db.Close())
 }
+
+// A backup that does not fit says what it needs, leaves nothing, and the store
+// goes on.
+func TestBackup_OnAFullDiskLeavesNothing(t *testing.T) {
+	f := open(t)
+	big := storetest.Job(f.account, f.upload)
+	big.Resolved = json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
+	for range 80 {
+		_, err := f.Submit(ctx, big)
+		must(t, err)
+	}
+	disk, ballast := smallDisk(t)
+	_, err := f.Backup(ctx, filepath.Join(disk, "copy.db"))
+	if err == nil || !strings.Contains(err.Error(), "free some space") {
+		t.Errorf("onto a full disk: %v", err)
+	}
+	if left := names(t, disk); len(left) != 1 || left[0] != filepath.Base(ballast) {
+		t.Errorf("left behind: %v", left)
+	}
+	f.submit(t)
+}

@@ -64,11 +64,9 @@ func copyBeside(ctx context.Context, c *conn, path string, version int) error {
 	if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	if _, err := c.ExecContext(ctx, "VACUUM INTO ?", target); err != nil {
-		return err
-	}
-	failpoint.At("store.copy.after")
-	return os.Chmod(target, 0o600)
+	ClearPartial(filepath.Dir(path)) // of a start that was cut off here
+	_, err := Backup(ctx, path, target)
+	return err
 }
 
 // step applies one file. Foreign keys are off while tables are rebuilt, and
