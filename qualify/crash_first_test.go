@@ -95,7 +95,10 @@ func startAgain(t *testing.T, k kill, want []string) (reached bool) {
 		all = append(all, "the old account is gone")
 	}
 	p.term()
-	if files := s.filesAtRest(); !slices.Equal(files, want) {
+	files := slices.DeleteFunc(s.filesAtRest(), func(name string) bool {
+		return name == "rendermac.db.before-v3" // cut off between two steps of a migration, the second start copies what the first left
+	})
+	if !slices.Equal(files, want) {
 		all = append(all, fmt.Sprintf("the folder holds %v, and should hold %v", files, want))
 	}
 	if len(all) > 0 {
