@@ -33,13 +33,14 @@ type fakeServer struct {
 
 	mu        sync.Mutex
 	uploads   map[string]int64
+	names     map[string]string // of uploads
 	jobs      map[string]*api.Job
 	asked     []string // bodies, newest last
 	cancelled []string
 }
 
 func newFakeServer() *fakeServer {
-	f := &fakeServer{uploads: map[string]int64{}, jobs: map[string]*api.Job{}, submitted: make(chan string, 100)}
+	f := &fakeServer{uploads: map[string]int64{}, names: map[string]string{}, jobs: map[string]*api.Job{}, submitted: make(chan string, 100)}
 	mux := http.NewServeMux()
 	keyed := func(route string, h func(http.ResponseWriter, *http.Request)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -96,7 +97,7 @@ func (f *fakeServer) createUpload(w http.ResponseWriter, r *http.Request) {
 	var request api.UploadRequest
 	_ = json.Unmarshal(f.note(r), &request)
 	id := fmt.Sprintf("upl_%d", len(f.uploads)+1)
-	f.uploads[id] = request.Bytes
+	f.uploads[id], f.names[id] = request.Bytes, request.Name
 	respond(w, 201, api.UploadCreated{ID: id, PartBytes: 64 << 20, Parts: []api.PartURL{{Number: 1, URL: "/v1/blobs/" + id}}})
 }
 
@@ -110,7 +111,10 @@ func (f *fakeServer) submit(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(f.note(r), &request)
 	var params struct{ Preset string }
 	_ = json.Unmarshal(request.Params, &params)
-	if params.Preset == "impossible" {
+	if request.Service == "mixed" {
+		params.Preset = strings.TrimSuffix(f.names[*request.Inputs[0].UploadID], ".mov")
+	}
+	if params.Preset == "impossible" || params.Preset == "refused" {
 		refuse(w, 422, api.CodeInvalid, "The job was not taken.", api.Fault{Location: "params.preset", Message: "is not one of web-1080p"})
 		return
 	}
@@ -215,7 +219,7 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 		{Name: "runs"},
 		{Name: "impossible"},
 	},
-}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
+}, {Name: "mixed", Title: "Goes as the file's name says", DevicesOnline: 1, Params: json.RawMessage(`{}`)}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
 
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
 	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},

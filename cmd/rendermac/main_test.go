@@ -127,7 +127,7 @@ func TestInterruptAsksTheServerNothing(t *testing.T) {
 		t.Errorf("%v were cancelled", server.cancelled)
 	}
 	if code != exitFailed || !strings.Contains(stderr, "clip.mov: still running\n") ||
-		!strings.Contains(stderr, "get it later: rendermac jobs download job_1; stop it: rendermac jobs cancel job_1") {
+		!strings.Contains(stderr, "Get it later: rendermac jobs download job_1; stop it: rendermac jobs cancel job_1\n") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
