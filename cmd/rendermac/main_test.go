@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"rendermac/agent"
 )
@@ -80,19 +79,6 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	if got := strconv.FormatUint(uint64(info.Mode().Perm()), 8); got != args[0] {
 		ts.Fatalf("%s has mode %s, want %s", args[1], got, args[0])
 	}
-}
-
-func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.Short == "" || !strings.Contains(c.Example, c.CommandPath()) {
-			t.Errorf("%s: its help lacks a line or an example of its own", c.CommandPath())
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(newRoot(&globals{}))
 }
 
 // submitUntilInterrupted interrupts a submit once its job runs.
