@@ -42,20 +42,24 @@ func newBoard(out io.Writer, files int) *board {
 }
 
 const (
-	barWidth  = 14
-	nameWidth = 40 // at the most; a quarter of the terminal
+	barWidth     = 14
+	nameWidth    = 40 // at the most; a quarter of the terminal
+	leastOfAText = 20
 )
 
 // bar is name, bar, percentage, and as much of the text as there is room for.
 func (b *board) bar(at int, name string, total int64, text func() string) *mpb.Bar {
-	return b.bars.AddBar(total, mpb.BarPriority(at), mpb.BarWidth(barWidth),
+	return b.bars.AddBar(total, mpb.BarPriority(at), mpb.BarWidth(barWidth), mpb.BarRemoveOnComplete(),
 		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string {
 			width := min(max(s.AvailableWidth/4, leastOfAFile), nameWidth)
 			return pad(shorten(name, width), width)
 		})),
 		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
-			percent := 100 * s.Current / max(1, s.Total)
-			return cut(fmt.Sprintf("%3d %%  %s", percent, text()), s.AvailableWidth-barWidth-2)
+			room := s.AvailableWidth - barWidth - 2
+			if room < leastOfAText {
+				room = s.AvailableWidth // and the bar goes without
+			}
+			return cut(fmt.Sprintf("%3d %%  %s", 100*s.Current/max(1, s.Total), text()), room)
 		})))
 }
 

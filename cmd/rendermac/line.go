@@ -152,7 +152,7 @@ func (l *line) end(text string, well bool) {
 		stage = "failed"
 	}
 	l.board.move(l.stage, stage)
-	l.stage = stage
+	l.stage, l.text, l.detail, l.total = stage, text, "", 0
 	l.mu.Unlock()
 	l.print(text)
 	l.drop()
