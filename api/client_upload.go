@@ -50,6 +50,9 @@ func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) 
 	if err != nil {
 		return nil, fmt.Errorf("the upload broke off: %w", err)
 	}
+	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+		return nil, fmt.Errorf("%s changed while it was uploaded: wait until it is finished, then try again", path)
+	}
 	return u.complete(ctx, digest)
 }
 

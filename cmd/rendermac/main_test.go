@@ -135,3 +135,20 @@ func TestInterruptCancelsWhereThatWasAskedFor(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
+
+// Of several files, what goes on and what is left is said once each.
+func TestInterruptOfSeveralSaysWhatGoesOn(t *testing.T) {
+	more := filepath.Join(t.TempDir(), "more.mov")
+	if err := os.WriteFile(more, []byte("film"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, code, stderr := submitUntilInterrupted(t, more, more)
+	if code != exitFailed || len(server.cancelled) > 0 {
+		t.Errorf("exit code %d, and %v were cancelled", code, server.cancelled)
+	}
+	goOn := regexp.MustCompile(`Get (it|them) later: rendermac jobs download (ID|job_1); stop (it|them): rendermac jobs cancel job_\d`)
+	left := regexp.MustCompile(`To submit what is left, with the same flags: rendermac submit .*more.mov`)
+	if !goOn.MatchString(stderr) || len(server.jobs) < 3 && !left.MatchString(stderr) {
+		t.Errorf("with %d jobs it said\n%s", len(server.jobs), stderr)
+	}
+}
