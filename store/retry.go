@@ -24,10 +24,18 @@ func (t *tx) checkRetry(j NewJob) error {
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return notFound("job")
-	case err == nil && !status.Terminal():
-		return &fence.Error{Code: CodeJobNotTerminal, Message: "the job has not ended, it is " + string(status) + ": wait for it or cancel it first"}
+	case err != nil:
+		return err
 	}
-	return err
+	return CheckRetry(status)
+}
+
+// CheckRetry says whether a job of this status may be repeated.
+func CheckRetry(status fence.JobStatus) error {
+	if status.Terminal() {
+		return nil
+	}
+	return &fence.Error{Code: CodeJobNotTerminal, Message: "the job has not ended, it is " + string(status) + ": wait for it or cancel it first"}
 }
 
 // Prioritize moves a queued job in its queue. account is whose jobs the caller

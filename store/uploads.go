@@ -90,6 +90,12 @@ func (db *DB) UploadByID(ctx context.Context, id string) (Upload, error) {
 	return u, err
 }
 
+// MadeUpload loads the upload that an earlier request has made.
+func (db *DB) MadeUpload(ctx context.Context, m Made) (Upload, error) {
+	u, err := db.UploadByID(ctx, m.IDs[0])
+	return u, goneIfMissing(err)
+}
+
 // CompleteUpload records what the server has itself found an upload to be.
 // Repeating it changes nothing.
 func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.RawMessage) (Upload, error) {
