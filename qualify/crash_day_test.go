@@ -170,7 +170,7 @@ func (d *day) submit(quality int, in api.Input, more func(*api.JobRequest), ends
 }
 
 func (d *day) find(label string) (*api.JobItem, error) {
-	list, err := d.client.Jobs(context.Background(), "", 50, "")
+	list, err := d.client.Jobs(context.Background(), api.JobQuery{Limit: 50})
 	if err != nil {
 		return nil, err
 	}

@@ -112,7 +112,7 @@ func TestJobsFitATerminal(t *testing.T) {
 		Params: []byte(`{"preset":"web-1080p"}`), CreatedAt: time.Now().Add(-12 * time.Minute),
 	}
 	var out bytes.Buffer
-	if err := printJobs(&out, []api.JobItem{job}, ""); err != nil {
+	if err := printJobs(&out, []api.JobItem{job}); err != nil {
 		t.Fatal(err)
 	}
 	want := "ID                              STATUS     FILE               PRESET     AGE\n" +
