@@ -15,6 +15,11 @@ func (c *Client) Submit(ctx context.Context, r JobRequest) (*Job, error) {
 	return once[Job](ctx, c, "/v1/jobs", r)
 }
 
+// SubmitBatch makes all of these jobs or none, and once, as Submit does.
+func (c *Client) SubmitBatch(ctx context.Context, jobs []JobRequest) (*Batch, error) {
+	return once[Batch](ctx, c, "/v1/jobs/batch", BatchRequest{Jobs: jobs})
+}
+
 // Retry submits the request of a job that has ended once more.
 func (c *Client) Retry(ctx context.Context, id string) (*Job, error) {
 	return once[Job](ctx, c, jobPath(id)+"/retry", nil)

@@ -111,11 +111,8 @@ func TestList_TheUpgradeLooksAtTheIDsThereAre(t *testing.T) {
 	must(t, err)
 	db := f.raw(t)
 	before := column(t, db, `SELECT value FROM settings WHERE name = 'ids_ahead'`)
-	for _, query := range []string{"DROP INDEX jobs_service", "DROP INDEX jobs_lost", "DROP INDEX jobs_lost_of", "DROP INDEX job_attempts_device",
-		"DELETE FROM settings WHERE name = 'ids_ahead'", "PRAGMA user_version = 2"} {
-		must(t, exec(db, query))
-	}
 	must(t, db.Close())
+	f.downgrade(t, 2)
 	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
 	if got, _ := f.pages(t, store.JobFilter{Limit: 5, Until: j.CreatedAt.Add(time.Millisecond)}); !slices.Equal(got, []string{back}) {
 		t.Errorf("until then there are %v, want %s", got, back)
