@@ -109,15 +109,13 @@ func TestList_TheUpgradeLooksAtTheIDsThereAre(t *testing.T) {
 	back := storetest.MustSubmit(t, f.DB, storetest.Job(f.account, f.upload))
 	j, err := f.JobByID(ctx, back)
 	must(t, err)
-	db := f.raw(t)
-	before := column(t, db, `SELECT value FROM settings WHERE name = 'ids_ahead'`)
-	must(t, db.Close())
+	before := f.ask(t, `SELECT value FROM settings WHERE name = 'ids_ahead'`)
 	f.downgrade(t, 2)
 	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
 	if got, _ := f.pages(t, store.JobFilter{Limit: 5, Until: j.CreatedAt.Add(time.Millisecond)}); !slices.Equal(got, []string{back}) {
 		t.Errorf("until then there are %v, want %s", got, back)
 	}
-	if after := column(t, f.raw(t), `SELECT value FROM settings WHERE name = 'ids_ahead'`); len(before) != 1 || !slices.Equal(before, after) {
+	if after := f.ask(t, `SELECT value FROM settings WHERE name = 'ids_ahead'`); len(before) != 1 || !slices.Equal(before, after) {
 		t.Errorf("ids were ahead by %v, and after the upgrade by %v", before, after)
 	}
 }
