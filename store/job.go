@@ -124,10 +124,16 @@ func (q querier) jobs(where string, args ...any) ([]Job, error) {
 		out = append(out, j)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(out))
+	for i, j := range out {
+		ids[i] = j.ID
+	}
+	inputs, err := q.inputsOf(ids)
 	for i := range out {
-		if err == nil {
-			out[i].Inputs, err = q.inputs(out[i].ID)
-		}
+		out[i].Inputs = inputs[out[i].ID]
 	}
 	return out, err
 }

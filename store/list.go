@@ -26,7 +26,7 @@ type JobFilter struct {
 
 // window bounds how many jobs one page looks at: where few of them match, the
 // page is short, and the next one goes on below.
-const window = 2000
+const window = 1000
 
 // JobPage is a part of a list. Next is where it goes on; empty at its end.
 type JobPage struct {

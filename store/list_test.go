@@ -77,16 +77,16 @@ func TestList_ShortPagesMissNothing(t *testing.T) {
 	}{
 		{store.JobFilter{Limit: 500}, func(int) bool { return true }, 9},
 		{store.JobFilter{Limit: 50, Service: "x", AccountID: "acc_b"}, func(i int) bool { return i == 0 }, 2},
-		{store.JobFilter{Limit: 50, Service: "x", AccountID: f.account, Labels: [][2]string{{"n", "17"}}}, func(i int) bool { return i == 17 }, 2},
-		{store.JobFilter{Limit: 50, Labels: [][2]string{{"n", "0"}}}, func(i int) bool { return i == 0 }, 3},
-		{store.JobFilter{Limit: 50, Query: "nothing like it"}, func(int) bool { return false }, 3},
-		{store.JobFilter{Limit: 50, AccountID: "acc_b", Query: "2999"}, func(i int) bool { return i == 2999 }, 2},
+		{store.JobFilter{Limit: 50, Service: "x", AccountID: f.account, Labels: [][2]string{{"n", "17"}}}, func(i int) bool { return i == 17 }, 3},
+		{store.JobFilter{Limit: 50, Labels: [][2]string{{"n", "0"}}}, func(i int) bool { return i == 0 }, 5},
+		{store.JobFilter{Limit: 50, Query: "nothing like it"}, func(int) bool { return false }, 5},
+		{store.JobFilter{Limit: 50, AccountID: "acc_b", Query: "2999"}, func(i int) bool { return i == 2999 }, 3},
 		{store.JobFilter{Limit: 50, Statuses: []string{"cancelled"}}, func(i int) bool { return i == 5 || i == 3000 }, 1},
 		{store.JobFilter{Limit: 50, Statuses: []string{"cancelled", "failed"}, AccountID: "acc_b"}, func(i int) bool { return i == 3000 }, 1},
 		{store.JobFilter{Limit: 500, Statuses: []string{"queued", "cancelled"}, Service: "y"}, func(i int) bool { return i > 2100 }, 5},
 		{store.JobFilter{Limit: 50, DeviceID: f.mac.DeviceID}, func(i int) bool { return ids[i] == offer.JobID }, 1},
 		{store.JobFilter{Limit: 50, Statuses: []string{"active"}}, func(i int) bool { return ids[i] == offer.JobID }, 1},
-		{store.JobFilter{Limit: 50, Statuses: []string{"succeeded"}}, func(int) bool { return false }, 3},
+		{store.JobFilter{Limit: 50, Statuses: []string{"succeeded"}}, func(int) bool { return false }, 5},
 	} {
 		got, n := f.pages(t, c.filter)
 		if want := pick(c.fits); !slices.Equal(got, want) || n != c.pages {
