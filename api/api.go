@@ -9,6 +9,3 @@ type List[T any] struct {
 	Items      []T     `json:"items" nullable:"false"`
 	NextCursor *string `json:"next_cursor" doc:"pass it as ?cursor= for the next page; null on the last. A page that looks through many may be short, even empty: go on while it is not null"`
 }
-
-// Cursor is where the list goes on, or nil.
-func (l *List[T]) Cursor() *string { return l.NextCursor }

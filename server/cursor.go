@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"reflect"
 
 	"rendermac/api"
 )
@@ -39,9 +40,17 @@ func (p *Paging) open(route string) error {
 	return nil
 }
 
-// seal closes the cursor of an answer that is a list.
+// seal closes the cursor of an answer that has one.
 func (b *body[T]) seal(route string) {
-	if list, is := any(&b.Body).(interface{ Cursor() *string }); is && list.Cursor() != nil {
-		*list.Cursor() = sealCursor(route, *list.Cursor())
+	answer := reflect.ValueOf(b.Body)
+	if answer.Kind() != reflect.Struct {
+		return
+	}
+	next := answer.FieldByName("NextCursor")
+	if !next.IsValid() {
+		return
+	}
+	if cursor, is := next.Interface().(*string); is && cursor != nil {
+		*cursor = sealCursor(route, *cursor)
 	}
 }
