@@ -91,7 +91,7 @@ func described(word, what string) cobra.Completion {
 }
 
 func jobWords(ctx context.Context, client *api.Client, _ *cobra.Command) (all []cobra.Completion) {
-	page, err := client.Jobs(ctx, "", 50, "")
+	page, err := client.Jobs(ctx, api.JobQuery{Limit: 50})
 	if err != nil {
 		return nil
 	}

@@ -59,6 +59,11 @@ func newFakeServer() *fakeServer {
 	keyed("GET /v1/jobs", f.list)
 	keyed("GET /v1/jobs/{id}", f.show)
 	keyed("POST /v1/jobs/{id}/cancel", f.cancel)
+	keyed("POST /v1/jobs/{id}/retry", f.retry)
+	keyed("PATCH /v1/jobs/{id}", f.prioritize)
+	keyed("GET /v1/jobs/{id}/attempts/{n}/log", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "attempt %s\nframe=1\r\n\x1b[2Jframe=2", r.PathValue("n"))
+	})
 	keyed("GET /v1/jobs/{id}/output", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
 	})
@@ -168,6 +173,7 @@ func (f *fakeServer) show(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) list(w http.ResponseWriter, r *http.Request) {
+	f.asked = append(f.asked, r.URL.RawQuery)
 	page := api.List[api.JobItem]{Items: []api.JobItem{}}
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(f.jobs))) {
 		if s := r.URL.Query().Get("status"); s == "" || strings.Contains(s, f.jobs[id].Status) {
@@ -186,6 +192,29 @@ func (f *fakeServer) cancel(w http.ResponseWriter, r *http.Request) {
 	job.Status = api.JobCancelling
 	f.cancelled = append(f.cancelled, job.ID)
 	respond(w, 202, job)
+}
+
+func (f *fakeServer) retry(w http.ResponseWriter, r *http.Request) {
+	old := f.jobs[r.PathValue("id")]
+	if old == nil || !old.Ended() {
+		refuse(w, 409, api.CodeJobNotTerminal, "The job has not ended.")
+		return
+	}
+	job := &api.Job{JobItem: api.JobItem{ID: fmt.Sprintf("job_%d", len(f.jobs)+1), Status: api.JobQueued, RetryOf: &old.ID, CreatedAt: time.Now()}}
+	f.jobs[job.ID] = job
+	respond(w, 201, job)
+}
+
+func (f *fakeServer) prioritize(w http.ResponseWriter, r *http.Request) {
+	var change api.JobChange
+	_ = json.Unmarshal(f.note(r), &change)
+	job := f.jobs[r.PathValue("id")]
+	if job == nil || job.Status != api.JobQueued {
+		refuse(w, 409, api.CodeJobNotQueued, "The job has left the queue.")
+		return
+	}
+	job.Priority = change.Priority
+	respond(w, 200, job)
 }
 
 func (f *fakeServer) revoke(w http.ResponseWriter, r *http.Request) {

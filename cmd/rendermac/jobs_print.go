@@ -14,15 +14,7 @@ import (
 	"rendermac/api"
 )
 
-func printJobs(w io.Writer, jobs []api.JobItem, status string) error {
-	if len(jobs) == 0 {
-		text := "No jobs yet. Submit the first one: rendermac submit FILE"
-		if status != "" {
-			text = "No jobs with status " + clean(status) + "."
-		}
-		_, err := fmt.Fprintln(w, text)
-		return err
-	}
+func printJobs(w io.Writer, jobs []api.JobItem) error {
 	rows := [][]string{{"ID", "STATUS", "FILE", "PRESET", "AGE"}}
 	if slices.ContainsFunc(jobs, func(j api.JobItem) bool { return j.FailureCode != nil }) {
 		rows[0] = append(rows[0], "FAILURE") // last, for it may be long

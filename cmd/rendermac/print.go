@@ -39,6 +39,16 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// printLines writes text from elsewhere, line by line.
+func printLines(w io.Writer, text string) error {
+	for line := range strings.Lines(text) {
+		if _, err := fmt.Fprintln(w, clean(strings.TrimRight(line, "\r\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // printJSON writes an answer as the API has it.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
