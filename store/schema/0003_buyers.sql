@@ -11,3 +11,17 @@ UPDATE journals SET held = sums.held, spent = sums.spent FROM (
 
 -- Revoking a key ends its sessions.
 CREATE INDEX sessions_key ON sessions (key_id);
+
+-- Deliveries of one account to one host stand in one lane. A lane that does not
+-- move, whatever is in it, costs the others nothing: the deliverer looks at each
+-- lane's first rows only.
+
+ALTER TABLE webhook_deliveries ADD COLUMN lane TEXT GENERATED ALWAYS AS (account_id || ' ' || lower(substr(
+  replace(replace(substr(url, instr(url, '//') + 2) || '/', '?', '/'), '#', '/'), 1,
+  instr(replace(replace(substr(url, instr(url, '//') + 2) || '/', '?', '/'), '#', '/'), '/') - 1))) VIRTUAL;
+
+DROP INDEX webhook_deliveries_due;
+CREATE INDEX webhook_deliveries_due ON webhook_deliveries (lane, next_try_at) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (id) WHERE state = 'failed';
+CREATE INDEX webhook_deliveries_job ON webhook_deliveries (job_id, id);
+CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, id);
