@@ -38,7 +38,6 @@ func newDeliverer(s *Server) *deliverer {
 }
 
 func (d *deliverer) loop(ctx context.Context) {
-	defer d.sender.transport.CloseIdleConnections()
 	defer d.tries.Wait()
 	next := d.runOnce(ctx)
 	wall, mono := d.srv.o.Now(), d.srv.o.Mono()

@@ -38,9 +38,8 @@ func newSender(o Options) sender {
 	return sender{
 		dialer: dialer,
 		transport: &http.Transport{
-			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true,
-			MaxIdleConns: triesAtOnce, MaxIdleConnsPerHost: triesAtOnceLane, IdleConnTimeout: 30 * time.Second,
-			MaxResponseHeaderBytes: maxReply,
+			DialContext: dialer.DialContext, ForceAttemptHTTP2: true, DisableCompression: true, MaxResponseHeaderBytes: maxReply,
+			DisableKeepAlives: true, // each try connects anew: a connection that the receiver is about to close would cost one
 		},
 		agent: "rendermac/" + cmp.Or(o.Version, "dev"),
 		now:   o.Now,
@@ -68,7 +67,7 @@ func (s *sender) send(ctx context.Context, w store.Delivery) sent {
 	}
 	defer answer.Body.Close()
 	out := sent{status: answer.StatusCode, retryAfter: retryAfter(answer.Header.Get("Retry-After"), s.now())}
-	_, err = io.CopyN(io.Discard, answer.Body, maxReply) // a short one leaves the connection for the next webhook
+	_, err = io.CopyN(io.Discard, answer.Body, maxReply)
 	switch {
 	case out.status == http.StatusGone:
 		out.gone, out.fault = true, "the receiver answered 410: it wants no more of this"

@@ -24,17 +24,19 @@ type Delivery struct {
 	Secrets                    []string // each signs; the one before a rotation for as long as it counts
 }
 
+const lanesQuery = `WITH RECURSIVE lanes (name) AS (
+		SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending'
+		UNION ALL
+		SELECT (SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending' AND lane > name) FROM lanes WHERE name IS NOT NULL)
+	SELECT name, (SELECT min(next_try_at) FROM webhook_deliveries WHERE state = 'pending' AND lane = name) AS due
+	FROM lanes WHERE name IS NOT NULL ORDER BY due`
+
 // Lanes are those with something pending, the most urgent first. However much
 // waits in one, it costs one look.
 func (db *DB) Lanes(ctx context.Context) ([]Lane, error) {
 	var lanes []Lane
 	err := db.read(ctx, func(q querier) error {
-		return q.each(`WITH RECURSIVE lanes (name) AS (
-				SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending'
-				UNION ALL
-				SELECT (SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending' AND lane > name) FROM lanes WHERE name IS NOT NULL)
-			SELECT name, (SELECT min(next_try_at) FROM webhook_deliveries WHERE state = 'pending' AND lane = name) AS due
-			FROM lanes WHERE name IS NOT NULL ORDER BY due`, nil, func(rows *sql.Rows) error {
+		return q.each(lanesQuery, nil, func(rows *sql.Rows) error {
 			var l Lane
 			var due int64
 			err := rows.Scan(&l.Name, &due)
@@ -47,14 +49,16 @@ func (db *DB) Lanes(ctx context.Context) ([]Lane, error) {
 	return lanes, err
 }
 
+const firstOfQuery = `SELECT w.id, w.account_id, w.job_id, w.lane, w.url, w.type, w.body, w.tries, w.next_try_at,
+		a.webhook_secret, CASE WHEN a.webhook_before_until > ? THEN a.webhook_secret_before END
+	FROM webhook_deliveries w JOIN accounts a ON a.id = w.account_id
+	WHERE w.state = 'pending' AND w.lane = ? ORDER BY w.next_try_at, w.rowid LIMIT ?`
+
 // FirstOf are the first pending deliveries of a lane, due or not yet.
 func (db *DB) FirstOf(ctx context.Context, lane string, limit int) ([]Delivery, error) {
 	var list []Delivery
 	err := db.read(ctx, func(q querier) error {
-		return q.each(`SELECT w.id, w.account_id, w.job_id, w.lane, w.url, w.type, w.body, w.tries, w.next_try_at,
-				a.webhook_secret, CASE WHEN a.webhook_before_until > ? THEN a.webhook_secret_before END
-			FROM webhook_deliveries w JOIN accounts a ON a.id = w.account_id
-			WHERE w.state = 'pending' AND w.lane = ? ORDER BY w.next_try_at, w.id LIMIT ?`, []any{ms(db.o.Now()), lane, limit}, func(rows *sql.Rows) error {
+		return q.each(firstOfQuery, []any{ms(db.o.Now()), lane, limit}, func(rows *sql.Rows) error {
 			var d Delivery
 			var due int64
 			var secret string
@@ -136,7 +140,7 @@ func (t *tx) retryWait(n int) (time.Duration, error) {
 		return 0, fmt.Errorf("draw a wait: %w", err)
 	}
 	share := float64(binary.BigEndian.Uint32(dice)) / (1 << 32)
-	return time.Duration(float64(retryWaits[n-1]) * (0.9 + 0.2*share)), nil
+	return time.Duration(float64(retryWaits[n-1]) * (0.9 + 0.2*share)).Truncate(time.Millisecond), nil
 }
 
 // longestRetryWait is the longest of them (F15).
