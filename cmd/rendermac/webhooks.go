@@ -13,52 +13,39 @@ import (
 )
 
 func webhooksCommand(g *globals) *cobra.Command {
-	list := webhooksListCommand(g)
-	cmd := &cobra.Command{
+	return listing(&cobra.Command{
 		Use:     "webhooks",
 		Short:   "List webhooks and send them again",
 		Example: "  rendermac webhooks --state failed\n  rendermac webhooks redeliver whd_01kbd3m8q5w9x2c7e4r6t8y0za",
-		Args:    cobra.NoArgs,
-		RunE:    list.RunE,
-	}
-	cmd.Flags().AddFlagSet(list.Flags())
-	cmd.AddCommand(list, webhooksRedeliverCommand(g))
-	return cmd
+	}, webhooksListCommand(g), webhooksRedeliverCommand(g))
 }
 
 func webhooksListCommand(g *globals) *cobra.Command {
 	var state string
 	var limit int
-	var asJSON bool
-	cmd := &cobra.Command{
+	cmd := withJSON(&cobra.Command{
 		Use:     "list",
 		Short:   "List webhooks, newest first",
 		Example: "  rendermac webhooks list --state pending\n  rendermac webhooks list --json",
 		Args:    cobra.NoArgs,
-	}
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, _ []string) error {
+			if limit < 1 || limit > 500 {
+				return usagef("--limit must be 1 to 500")
+			}
+			page, err := client.Deliveries(cmd.Context(), state, limit)
+			if err != nil {
+				return err
+			}
+			return show(cmd, page, func(w io.Writer) error {
+				if page.NextCursor != nil {
+					fmt.Fprintf(cmd.ErrOrStderr(), "These are the newest %d; more with --limit.\n", len(page.Items))
+				}
+				return printDeliveries(w, page.Items)
+			})
+		}),
+	})
 	cmd.Flags().StringVar(&state, "state", "", "only those pending, delivered or failed")
 	cmd.Flags().IntVar(&limit, "limit", 50, "how many, at most 500")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if limit < 1 || limit > 500 {
-			return usagef("--limit must be 1 to 500")
-		}
-		client, err := g.client()
-		if err != nil {
-			return err
-		}
-		page, err := client.Deliveries(cmd.Context(), state, limit)
-		if err != nil {
-			return err
-		}
-		if asJSON {
-			return printJSON(cmd.OutOrStdout(), page)
-		}
-		if page.NextCursor != nil {
-			fmt.Fprintf(cmd.ErrOrStderr(), "These are the newest %d; more with --limit.\n", len(page.Items))
-		}
-		return printDeliveries(cmd.OutOrStdout(), page.Items)
-	}
 	return cmd
 }
 
@@ -91,29 +78,21 @@ func receiver(text string) string {
 }
 
 func webhooksRedeliverCommand(g *globals) *cobra.Command {
-	var asJSON bool
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use:     "redeliver ID",
 		Short:   "Send a webhook again",
 		Long:    "Sends a webhook again, whatever has come of it so far: with the same id and body, ten tries, the first one now.",
 		Example: "  rendermac webhooks redeliver whd_01kbd3m8q5w9x2c7e4r6t8y0za",
 		Args:    cobra.ExactArgs(1),
-		RunE: func(cmd *cobra.Command, args []string) error {
-			client, err := g.client()
-			if err != nil {
-				return err
-			}
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
 			d, err := client.Redeliver(cmd.Context(), args[0])
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return printJSON(cmd.OutOrStdout(), d)
-			}
-			_, err = fmt.Fprintf(cmd.ErrOrStderr(), "%s goes to %s again.\n", clean(d.ID), clean(receiver(d.URL)))
-			return err
-		},
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON")
-	return cmd
+			return show(cmd, d, func(io.Writer) error {
+				_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s goes to %s again.\n", clean(d.ID), clean(receiver(d.URL)))
+				return err
+			})
+		}),
+	})
 }
