@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"database/sql"
 	"io"
 	"net"
 	"net/http"
@@ -13,7 +12,6 @@ import (
 	"time"
 
 	"rendermac/api"
-	"rendermac/store"
 
 	standardwebhooks "github.com/standard-webhooks/standard-webhooks/libraries/go"
 )
@@ -167,19 +165,5 @@ func (h *httpServer) verified(w hook, secrets ...string) {
 		if err := verify([]byte(w.body), w.header); err != nil {
 			h.Errorf("%v: %v", w.header, err)
 		}
-	}
-}
-
-// withSecrets has every account's secrets in the database before it opens.
-func withSecrets(t testing.TB, secret, before string, until time.Time) func(*store.Options) {
-	return func(o *store.Options) {
-		db, err := sql.Open("sqlite", o.Path)
-		if err == nil {
-			_, err = db.Exec(`UPDATE accounts SET webhook_secret = ?, webhook_secret_before = ?, webhook_before_until = ?`, secret, before, until.UnixMilli())
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		db.Close()
 	}
 }
