@@ -24,7 +24,6 @@ const section = "{}"
 
 const (
 	noS3        = "this build has the directory store only"
-	noWebhooks  = "this build delivers no webhooks"
 	noRetention = "this build deletes nothing by age"
 	noRoots     = "this build takes uploads only"
 	noMetrics   = "this build has no metrics"
@@ -114,7 +113,10 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Verify.Deadline }, check: func(c *Config) string { return atLeast(c.Verify.Deadline, 1, "1ns") },
 	},
 
-	{name: "webhooks.allow_private", fallback: "false", why: "Whether webhooks may go to loopback and private addresses.", later: noWebhooks},
+	{
+		name: "webhooks.allow_private", fallback: "false", why: "Whether webhooks may go to loopback and private addresses; to link-local ones they never do.",
+		into: func(c *Config) any { return &c.Webhooks.AllowPrivate },
+	},
 
 	{
 		name: "backup.every", fallback: "0s", why: "How often the database is copied while the server runs; 0s is never.",

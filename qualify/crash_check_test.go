@@ -36,6 +36,7 @@ var crashFaults = []struct{ what, query string }{
 		IS NOT 'hold,' || CASE h.state WHEN 'captured' THEN 'capture' ELSE 'release' END`},
 	{"the books are wrong", `SELECT a.id FROM accounts a JOIN journals j ON j.id = (SELECT max(id) FROM journals WHERE account_id = a.id)
 		WHERE j.held <> 0 OR j.spent <> (SELECT coalesce(sum(credits), 0) FROM holds WHERE account_id = a.id AND state = 'captured')`},
+	{"a webhook was not delivered", `SELECT id || ' ' || state || ' ' || coalesce(last_error, '') FROM webhook_deliveries WHERE state <> 'delivered'`},
 	{"right bytes were found wrong", `SELECT id || ' ' || failure_message FROM job_attempts WHERE failure_code IN ('verification_failed', 'internal_error', 'lease_expired')`},
 	{"a committed attempt was lost", `SELECT id FROM job_attempts WHERE status = 'lost' AND claimed_bytes IS NOT NULL`},
 	{"a job waits for one that has succeeded", `SELECT j.id FROM jobs j JOIN jobs o ON o.id = j.waiting_on WHERE j.status = 'queued' AND o.status = 'succeeded'`},
@@ -176,7 +177,7 @@ func (d *day) kept() (all []string) {
 	for _, m := range d.macs {
 		all = append(all, d.keptTo(m)...)
 	}
-	return all
+	return append(all, d.heardOf()...)
 }
 
 // keptTo holds what a Mac was told of its runs against their rows.

@@ -26,6 +26,7 @@ type day struct {
 	film   []byte // what every job's result is; nil where a real agent makes it
 	clip   string // its file
 
+	hooks   *hooks
 	macs    []*mac
 	jobs    map[string]*promise // by label, each once
 	uploads map[string]string   // complete, by id: the digest
@@ -62,6 +63,7 @@ var scripts = map[string]func(*day){
 	"return": (*day).returnScript,
 	"rights": (*day).accountsScript,
 	"many":   (*day).manyScript,
+	"hook":   (*day).hookScript,
 }
 
 // newDay is a site whose server is kept, with a client and no Mac.
@@ -73,6 +75,7 @@ func newDay(t testing.TB, film string) *day {
 	until(t, "the server is ready", s.ready)
 	d.client = s.buyer()
 	d.upload = d.bring(film)
+	d.hooks = newHooks(t)
 	return d
 }
 
@@ -214,8 +217,6 @@ func (d *day) ofClip() api.Input            { return api.Input{UploadID: &d.uplo
 func (d *day) ofJob(label string) api.Input { id := d.id(label); return api.Input{JobID: &id} }
 func nobodys(r *api.JobRequest)             { r.Requires = &api.Requires{Tags: []string{"nobody"}} }
 
-func withWebhook(r *api.JobRequest) { url := "http://127.0.0.1:1/"; r.WebhookURL = &url }
-
 func needsHEVC(r *api.JobRequest)                { r.Params = []byte(`{"video_codec":"hevc","quality":53}`) }
 func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
@@ -226,13 +227,13 @@ func (d *day) uploadScript() {
 
 func (d *day) chainScript() {
 	first := d.submit(asUsual, d.ofClip(), nil, "succeeded")
-	second := d.submit(asUsual, d.ofJob(first), withWebhook, "succeeded")
+	second := d.submit(asUsual, d.ofJob(first), d.toBeTold, "succeeded")
 	d.ended(first, second)
 }
 
 func (d *day) cancelScript() {
 	queued := d.submit(asUsual, d.ofClip(), nobodys, "cancelled")
-	running := d.submit(holdOn, d.ofClip(), withWebhook, "cancelled")
+	running := d.submit(holdOn, d.ofClip(), d.toBeTold, "cancelled")
 	waiting := d.submit(asUsual, d.ofJob(queued), nil, "failed")
 	d.cancel(queued)
 	until(d, "the mac is at it", func() bool { return d.mac.says(d.id(running), func(r *macRun) bool { return r.atWork && !r.over() }) })
@@ -252,7 +253,7 @@ func (d *day) lateCancelScript() {
 
 func (d *day) failScript() {
 	d.ended(
-		d.submit(breakDown, d.ofClip(), withWebhook, "failed"),
+		d.submit(breakDown, d.ofClip(), d.toBeTold, "failed"),
 		d.submit(stumble, d.ofClip(), nil, "succeeded"),
 		d.submit(forget, d.ofClip(), nil, "succeeded"),
 	)

@@ -25,6 +25,7 @@ lease: {ttl: 60s, heartbeat: 10s, device_ttl: 60s}
 jobs: {retry_backoff: 10ms}
 store: {part_bytes: 8KiB}
 pricing: {ffmpeg.transcode: 3}
+webhooks: {allow_private: true}
 `
 
 // crashSite is a site that is read from outside again and again.

@@ -27,6 +27,7 @@ type bubble struct {
 	*httpServer
 	wall  *wall
 	asked atomic.Int64 // how often the store's writer looked at it
+	hooks sync.Map     // *wires of those who receive webhooks, by host
 }
 
 // inBubble runs test in fake time beside a server whose loops run.
@@ -54,6 +55,7 @@ func inBubbleOf(t *testing.T, stored func(*store.Options), test func(*bubble), c
 		o.Now, o.Rand = b.wall.Now, rand.Reader
 		o.Mono = func() time.Duration { b.asked.Add(1); return b.wall.Mono() } // asked once a batch, and once a closure
 		b.mustBuild(o, stored, append(change, func(o *Options) { o.Mono = b.wall.Mono })...)
+		b.srv.deliverer.sender.transport.DialContext = b.dialHook
 		server := &http.Server{Handler: b.srv.Handler(), ReadHeaderTimeout: 10 * time.Second}
 		go server.Serve(wires)
 		t.Cleanup(func() {
@@ -112,16 +114,18 @@ func (w *wires) Accept() (net.Conn, error) {
 // client has connections of its own, and the hole that they can fall into.
 func (w *wires) client() (*http.Client, *hole) {
 	h := &hole{}
-	dial := func(context.Context, string, string) (net.Conn, error) {
-		ours, theirs := net.Pipe()
-		select {
-		case w.arriving <- newWire(theirs, h):
-			return newWire(ours, h), nil
-		case <-w.closed:
-			return nil, net.ErrClosed
-		}
-	}
+	dial := func(context.Context, string, string) (net.Conn, error) { return w.dial(h) }
 	return &http.Client{Transport: &http.Transport{DialContext: dial}, CheckRedirect: noRedirects.CheckRedirect}, h
+}
+
+func (w *wires) dial(h *hole) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case w.arriving <- newWire(theirs, h):
+		return newWire(ours, h), nil
+	case <-w.closed:
+		return nil, net.ErrClosed
+	}
 }
 
 // hole is what a connection falls into once it is open: nothing arrives any

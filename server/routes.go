@@ -51,6 +51,9 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/devices/{id}", "getDevice", scopeRead, 200, "One paired device", typed(s.getDevice)},
 		{http.MethodDelete, "/v1/devices/{id}", "revokeDevice", scopeAdmin, 204, "Revoke a device for good", typed(s.revokeDevice)},
 
+		{http.MethodGet, "/v1/webhooks/deliveries", "listDeliveries", scopeAdmin, 200, "Webhooks and what has come of them, newest first", typed(s.listDeliveries)},
+		{http.MethodPost, "/v1/webhooks/deliveries/{id}/redeliver", "redeliverWebhook", scopeAdmin, 202, "Send a webhook again", typed(s.redeliverWebhook)},
+
 		{http.MethodPost, "/v1/pairings", "createPairing", scopeAdmin, 201, "Make a pairing code: single use, ten minutes", typed(s.createPairing)},
 		{http.MethodPost, "/v1/provider/pair", "pair", scopeNone, 201, "Redeem a pairing code for a device token", typed(pairing.pair)},
 		{http.MethodGet, "/v1/provider/ws", "connect", scopeNone, 101, "The agents' WebSocket, subprotocol rendermac.v1", plain(s.gateway, describeDevice)},

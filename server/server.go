@@ -1,6 +1,6 @@
 // Package server is the control plane's outside: the HTTP API, the agents'
-// gateway, and the loops that drive the store: matcher, verifier, sweeper.
-// Handlers decide nothing: a store verb acts, and its outcome is what is sent.
+// gateway, and the loops that drive the store: matcher, verifier, sweeper,
+// deliverer. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
 package server
 
 import (
@@ -36,6 +36,8 @@ type Options struct {
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
 	Backups        Backups
+
+	PrivateWebhooks bool // may webhooks go to loopback and private addresses
 }
 
 // Server is the running control plane.
@@ -46,6 +48,7 @@ type Server struct {
 	verifier  *verifier
 	sweeper   *sweeper
 	wrongKeys *guesses
+	deliverer *deliverer
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc
@@ -57,6 +60,7 @@ func New(o Options) (*Server, error) {
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)
+	s.deliverer = newDeliverer(s)
 	var err error
 	s.handler, err = s.routes()
 	return s, err
@@ -75,7 +79,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil

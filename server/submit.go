@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"fmt"
-	"net/url"
 	"strings"
 	"time"
 	"unicode"
@@ -102,8 +101,8 @@ func (j *jobCheck) webhook() {
 		return
 	}
 	j.job.WebhookURL = *j.r.WebhookURL
-	if u, err := url.Parse(j.job.WebhookURL); err != nil || u.Hostname() == "" {
-		j.wrong("webhook_url", "is no URL with a host")
+	if fault := webhookFault(j.job.WebhookURL); fault != "" {
+		j.wrong("webhook_url", fault)
 	}
 	if j.job.WebhookEvents == nil {
 		j.job.WebhookEvents = []string{"job.succeeded", "job.failed", "job.cancelled"}

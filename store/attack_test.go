@@ -129,6 +129,11 @@ var attacks = []attack{
 	{"events_append", `INSERT OR REPLACE INTO events SELECT * FROM events LIMIT 1`},
 	{"events_append", `INSERT INTO events SELECT 0, at, type, account_id, job_id, attempt_id, device_id, data FROM events LIMIT 1`},
 
+	// Webhooks.
+	{"webhook_deliveries_same", `UPDATE webhook_deliveries SET body = '{}'`},
+	{"webhook_deliveries_same", `UPDATE webhook_deliveries SET url = 'https://example.org/'`},
+	{"webhook_deliveries_same", `UPDATE OR REPLACE webhook_deliveries SET id = 'whd_x'`},
+
 	// Devices.
 	{"devices_start", `INSERT OR REPLACE INTO devices (id, name, token_hash, paired_at) SELECT id, name, token_hash, 0 FROM devices WHERE id = '{revoked}'`},
 	{"devices_start", `INSERT OR REPLACE INTO devices (id, name, token_hash, paired_at) SELECT 'dev_x', name, token_hash, 0 FROM devices WHERE id = '{revoked}'`},
@@ -150,7 +155,9 @@ var attacks = []attack{
 func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 	t.Helper()
 	f := open(t)
-	priced := func(j *store.NewJob) { j.Credits = 5 }
+	priced := func(j *store.NewJob) {
+		j.Credits, j.WebhookURL, j.WebhookEvents = 5, "https://example.test/hook", []string{"job.cancelled"}
+	}
 	lease := func() fence.Claim {
 		f.submit(t, priced)
 		return storetest.Claim(f.mac, storetest.MustLease(t, f.DB, f.mac))

@@ -31,9 +31,10 @@ func (w *writer) lookAtClocks(wall time.Time, mono time.Duration) error {
 
 // shift moves with the clock what counts in seconds from a moment on: live
 // leases, of which those of cancelling jobs are never extended, the backoffs of
-// Macs that failed (F12), and since when each Mac is unheard (F13). The 24 h of
-// a verification stay as they are.
+// Macs that failed (F12), since when each Mac is unheard (F13), and the next tries
+// of webhooks. The 24 h of a verification stay as they are.
 func (t *tx) shift(by time.Duration) error {
+	t.outbox = true
 	for _, query := range []string{
 		`UPDATE job_attempts AS a INDEXED BY job_attempts_one_live SET lease_expires_at = lease_expires_at + ?1
 			WHERE ` + live + ` AND a.status <> 'committing'
@@ -41,6 +42,7 @@ func (t *tx) shift(by time.Duration) error {
 		`UPDATE job_attempts SET retry_after = retry_after + ?1
 			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued' OR status = 'active')`,
 		`UPDATE devices SET last_seen_at = last_seen_at + ?1 WHERE online = 1`,
+		`UPDATE webhook_deliveries SET next_try_at = next_try_at + ?1 WHERE state = 'pending'`,
 	} {
 		if err := t.exec(query, by.Milliseconds()); err != nil {
 			return err
@@ -51,9 +53,10 @@ func (t *tx) shift(by time.Duration) error {
 
 // recover settles what the server's absence has left, before anyone connects:
 // leases that had not run out when the store was last used get a full TTL,
-// unless their job is cancelling (F15); no backoff lasts longer than the longest,
-// where the clock was set back meanwhile (F12); devices get their TTL to return;
-// what the revocation file names is revoked, even after a restore (F18).
+// unless their job is cancelling (F15); no backoff and no wait of a webhook lasts
+// longer than the longest, where the clock was set back meanwhile (F12); devices
+// get their TTL to return; what the revocation file names is revoked, even after a
+// restore (F18).
 func (db *DB) recover(ctx context.Context) error {
 	revoked, err := readRevoked(db.revokedFile())
 	if err != nil {
@@ -79,6 +82,10 @@ func (db *DB) recover(ctx context.Context) error {
 		}
 		err = t.exec(`UPDATE job_attempts SET retry_after = min(retry_after, ?)
 			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued' OR status = 'active')`, ms(t.now.Add(fence.MaxBackoff)))
+		if err != nil {
+			return err
+		}
+		err = t.exec(`UPDATE webhook_deliveries SET next_try_at = ?1 WHERE state = 'pending' AND next_try_at > ?1`, ms(t.now.Add(longestRetryWait)))
 		if err != nil {
 			return err
 		}

@@ -57,6 +57,7 @@ func (t *tx) enqueueWebhook(w webhook, r run, happened, code string) error {
 			"failure_code": orNull(code), "labels": json.RawMessage(w.labels), "output_name": w.outputName,
 		},
 	})
+	t.outbox = true
 	return t.exec(`INSERT INTO webhook_deliveries (id, account_id, job_id, url, type, body, state, next_try_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
 		id, r.accountID, r.job.ID, w.url.String, kind, body, ms(t.now), ms(t.now))

@@ -14,6 +14,9 @@ func LoseABatch(db *DB) error {
 // commit is measured against.
 func CommitEachAlone(db *DB) { db.w.limit = 1 }
 
+// OutboxQueries are what the deliverer asks all the time.
+var OutboxQueries = []string{lanesQuery, firstOfQuery}
+
 // Triggers is the SQL of the database's own guard.
 func Triggers() string {
 	text, err := schema.ReadFile("schema/triggers.sql")

@@ -123,6 +123,9 @@ func (db *DB) Broken() <-chan struct{} { return db.w.broken }
 // goes on.
 func (db *DB) Unsettled() <-chan struct{} { return db.w.unsettled }
 
+// Outbox says that a webhook was queued, or is due at another time than it was.
+func (db *DB) Outbox() <-chan struct{} { return db.w.outbox }
+
 // prepareFile makes the database file, readable by its owner only.
 func prepareFile(path string) error {
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {

@@ -34,6 +34,7 @@ type tx struct {
 	telling bool // see tellDependents
 	told    int  // of maxTold, in this transaction
 	more    bool // jobs are still to be told
+	outbox  bool // there is something to deliver, or another time for it
 }
 
 func newTx(c *conn, o Options) *tx {
@@ -43,7 +44,7 @@ func newTx(c *conn, o Options) *tx {
 }
 
 func (t *tx) begin() error {
-	t.fatal, t.told, t.more = nil, 0, false
+	t.fatal, t.told, t.more, t.outbox = nil, 0, false, false
 	return t.exec("BEGIN IMMEDIATE")
 }
 

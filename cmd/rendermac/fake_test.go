@@ -70,6 +70,17 @@ func newFakeServer() *fakeServer {
 	keyed("GET /v1/services", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeServices) })
 	keyed("GET /v1/devices", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeDevices) })
 	keyed("DELETE /v1/devices/{id}", f.revoke)
+	keyed("GET /v1/webhooks/deliveries", func(w http.ResponseWriter, r *http.Request) {
+		f.asked = append(f.asked, r.URL.RawQuery)
+		respond(w, 200, fakeDeliveries)
+	})
+	keyed("POST /v1/webhooks/deliveries/{id}/redeliver", func(w http.ResponseWriter, r *http.Request) {
+		if r.PathValue("id") != "whd_1" {
+			refuse(w, 404, api.CodeNotFound, "There is no such delivery.")
+			return
+		}
+		respond(w, 202, fakeDeliveries.Items[0])
+	})
 	keyed("POST /v1/pairings", func(w http.ResponseWriter, r *http.Request) {
 		f.note(r)
 		respond(w, 201, api.Pairing{Code: "K7QD-2MXP", ExpiresAt: time.Now().Add(10 * time.Minute), Command: "rendermac pair " + f.URL + " K7QD-2MXP"})
@@ -253,3 +264,8 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
 	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},
 }}}
+
+var fakeDeliveries = api.List[api.Delivery]{Items: []api.Delivery{{
+	ID: "whd_1", JobID: "job_1", URL: "https://hook\u202e.test/x?token=hush", Type: "job.failed", State: "failed", Tries: 10,
+	LastStatus: new(500), LastError: new("the receiver answered 500"), CreatedAt: time.Now(),
+}, {ID: "whd_0", JobID: "job_0", URL: "https://hook.test/", Type: "job.succeeded", State: "delivered", Tries: 1, LastStatus: new(204), CreatedAt: time.Now()}}}

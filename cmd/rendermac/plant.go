@@ -104,6 +104,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
 		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Pricing: c.Pricing, Backups: server.Backups(c.Backup),
+		PrivateWebhooks: c.Webhooks.AllowPrivate,
 	})
 	if err != nil {
 		return err

@@ -206,6 +206,11 @@ CREATE TRIGGER events_append BEFORE INSERT ON events
 WHEN NEW.id <> -1 AND NEW.id <= (SELECT max(id) FROM events)
 BEGIN SELECT RAISE(ABORT, 'an event is only appended'); END;
 
+-- Webhooks: each try says the same.
+
+CREATE TRIGGER webhook_deliveries_same BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, job_id, url, type, body, created_at ON webhook_deliveries
+BEGIN SELECT RAISE(ABORT, 'what a webhook says never changes'); END;
+
 -- Devices: one that was revoked never comes back (F18).
 
 CREATE TRIGGER devices_start BEFORE INSERT ON devices
