@@ -34,6 +34,8 @@ type tx struct {
 	telling bool // see tellDependents
 	told    int  // of maxTold, in this transaction
 	more    bool // jobs are still to be told
+
+	appended bool // events, in this transaction
 }
 
 func newTx(c *conn, o Options) *tx {
@@ -43,7 +45,7 @@ func newTx(c *conn, o Options) *tx {
 }
 
 func (t *tx) begin() error {
-	t.fatal, t.told, t.more = nil, 0, false
+	t.fatal, t.told, t.more, t.appended = nil, 0, false, false
 	return t.exec("BEGIN IMMEDIATE")
 }
 

@@ -31,6 +31,7 @@ type writer struct {
 	log    *slog.Logger
 
 	unsettled chan struct{}
+	appended  chan struct{}
 	once      sync.Once
 
 	wall time.Time // F15: both clocks at the start of the batch that committed last
@@ -48,8 +49,8 @@ func startWriter(c *conn, o Options) *writer {
 	w := &writer{
 		tx: newTx(c, o), in: make(chan *request, maxBatch), limit: maxBatch,
 		quit: make(chan struct{}), done: make(chan struct{}), broken: make(chan struct{}), log: o.Log,
-		unsettled: make(chan struct{}, 1),
-		wall:      o.Now(), mono: o.Mono(),
+		unsettled: make(chan struct{}, 1), appended: make(chan struct{}, 1),
+		wall: o.Now(), mono: o.Mono(),
 	}
 	go w.loop()
 	return w
@@ -153,12 +154,20 @@ func (w *writer) run(batch []*request) error {
 	}
 	w.wall, w.mono = wall, mono // not before: a jump that a lost batch saw is still to be made up for
 	if w.tx.more {
-		select {
-		case w.unsettled <- struct{}{}:
-		default: // said already
-		}
+		say(w.unsettled)
+	}
+	if w.tx.appended {
+		say(w.appended)
 	}
 	return nil
+}
+
+// say wakes whoever listens, once he does.
+func say(signal chan struct{}) {
+	select {
+	case signal <- struct{}{}:
+	default: // said already
+	}
 }
 
 // lost turns what broke a batch into what its callers are told, and stops the
