@@ -3,9 +3,11 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"mime"
 	"net/http"
+	"os"
 	"reflect"
 	"strconv"
 	"strings"
@@ -13,6 +15,7 @@ import (
 
 	"rendermac/agentproto"
 	"rendermac/api"
+	"rendermac/fence"
 	"rendermac/store"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -97,8 +100,10 @@ func (st *stream) answer() *streamed {
 		err := st.serve(ctx.Context())
 		if err == nil {
 			_ = http.NewResponseController(st.echo.Response().Writer).SetWriteDeadline(time.Time{}) // the connection may serve on
-		} else if ctx.Context().Err() == nil {
-			st.server.o.Log.Info("a stream of events was dropped", "key", st.key.ID, "job", st.filter.JobID, "err", err)
+		} else if errors.Is(err, os.ErrDeadlineExceeded) {
+			st.server.o.Log.Info("a slow reader of events was dropped", "key", st.key.ID, "job", st.filter.JobID)
+		} else if fence.CodeOf(err) != "" {
+			st.server.o.Log.Warn("a stream of events ended: the database could not be read", "key", st.key.ID, "job", st.filter.JobID, "err", err)
 		}
 	}}
 }

@@ -12,13 +12,15 @@ import (
 const (
 	feedKept  = 1024        // a stream that is further behind reads the database
 	feedRetry = time.Second // after a read that failed
+	feedStall = 10 * time.Second
 )
 
 // feed reads what has been committed, once for all streams, and wakes those it
 // concerns. It may be behind the database, never ahead of it.
 type feed struct {
 	srv    *Server
-	kept   int // events in memory
+	kept   int           // events in memory
+	stall  time.Duration // how long a reader may take nothing
 	woken  chan struct{}
 	closed chan struct{}
 	once   sync.Once
@@ -42,7 +44,7 @@ type notice struct {
 }
 
 func newFeed(s *Server) *feed {
-	return &feed{srv: s, kept: feedKept, woken: make(chan struct{}, 1), closed: make(chan struct{}), streams: map[*stream]struct{}{}}
+	return &feed{srv: s, kept: feedKept, stall: feedStall, woken: make(chan struct{}, 1), closed: make(chan struct{}), streams: map[*stream]struct{}{}}
 }
 
 func (f *feed) loop(ctx context.Context) {
@@ -87,6 +89,7 @@ func (f *feed) join(s *stream) (leave func()) {
 	defer f.mu.Unlock()
 	f.streams[s] = struct{}{}
 	poke(f.woken)
+	poke(s.woken) // for what is known already
 	return func() {
 		f.mu.Lock()
 		defer f.mu.Unlock()

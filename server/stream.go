@@ -15,9 +15,9 @@ import (
 )
 
 const (
-	streamBeat  = 15 * time.Second // a comment, so that what stands in between keeps the connection
-	streamStall = 10 * time.Second // a reader that takes nothing for so long is dropped
-	streamPage  = 200
+	streamBeat = 15 * time.Second // a comment, so that what stands in between keeps the connection
+	streamGap  = 50 * time.Millisecond
+	streamPage = 200
 )
 
 // stream is one reader of Server-Sent Events.
@@ -51,23 +51,39 @@ func (s *stream) serve(ctx context.Context) error {
 	if ended || s.over || err != nil {
 		return err
 	}
+	return s.follow(ctx)
+}
+
+// follow sends at once what comes after a pause, and what comes fast in a few
+// large pieces: many streams would otherwise take the time that leases need.
+func (s *stream) follow(ctx context.Context) error {
+	f := s.server.feed
 	beat := time.NewTicker(streamBeat)
 	defer beat.Stop()
-	for err == nil && !ended {
-		if ended, err = s.sendNews(ctx); ended || err != nil {
-			break
-		}
+	gap := time.NewTimer(0)
+	defer gap.Stop()
+	var woken chan struct{} // s.woken, but in a gap
+	for {
+		var ended bool
+		var err error
 		select {
 		case <-ctx.Done():
 			return nil
 		case <-f.closed:
 			return nil
-		case <-s.woken:
+		case <-gap.C:
+			woken = s.woken
+		case <-woken:
+			ended, err = s.sendNews(ctx)
+			woken = nil
+			gap.Reset(streamGap)
 		case <-beat.C:
 			ended, err = s.beat()
 		}
+		if ended || err != nil {
+			return err
+		}
 	}
-	return err
 }
 
 // open sends the head, with what keeps proxies from collecting the events.
@@ -78,15 +94,19 @@ func (s *stream) open() {
 	s.echo.Response().WriteHeader(http.StatusOK)
 }
 
-// sendNews sends what the feed has, or a page from the database where the stream
+// sendNews sends what the feed has, after what the database has where the stream
 // has fallen behind the feed.
 func (s *stream) sendNews(ctx context.Context) (ended bool, err error) {
-	news, behind := s.server.feed.take(s)
-	if behind {
-		poke(s.woken) // there is more
-		return s.sendPage(ctx)
+	for !s.server.feed.isClosed() {
+		news, behind := s.server.feed.take(s)
+		if !behind {
+			return s.sendAll(news)
+		}
+		if ended, err = s.sendPage(ctx); ended || err != nil {
+			return ended, err
+		}
 	}
-	return s.sendAll(news)
+	return false, nil
 }
 
 func (s *stream) sendPage(ctx context.Context) (ended bool, err error) {
@@ -127,11 +147,11 @@ func (s *stream) beat() (ended bool, err error) {
 	return false, s.send([]byte(":\n\n"))
 }
 
-// send waits for nobody longer than streamStall.
+// send drops a reader that takes nothing for a while.
 func (s *stream) send(text []byte) error {
 	w := s.echo.Response().Writer
 	conn := http.NewResponseController(w)
-	if err := conn.SetWriteDeadline(time.Now().Add(streamStall)); err != nil {
+	if err := conn.SetWriteDeadline(time.Now().Add(s.server.feed.stall)); err != nil {
 		return fmt.Errorf("bound a stream: %w", err)
 	}
 	if _, err := w.Write(text); err != nil {
