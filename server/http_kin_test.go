@@ -36,6 +36,7 @@ func TestOpenAPI_IsValidAndTrue(t *testing.T) {
 		h.post("/v1/uploads/"+upload+"/complete", h.submit, nil), h.post("/v1/uploads", h.submit, "{}"),
 		h.post("/v1/jobs", h.submit, api.JobRequest{Service: "ffmpeg.transcode", Inputs: job.Inputs}),
 		h.get("/v1/jobs", h.read), h.get("/v1/jobs/"+job.ID, h.read), h.post("/v1/jobs/"+other.ID+"/cancel", h.submit, nil),
+		h.get("/v1/events", h.admin), h.get("/v1/jobs/"+job.ID+"/events", h.read),
 		h.get("/v1/services", h.read), h.get("/v1/devices", h.read), h.get("/v1/devices/"+device, h.read), h.get("/v1/devices/"+device, h.admin),
 		h.post("/v1/pairings", h.admin, nil), h.post("/v1/provider/pair", "", `{"code":"x"}`), h.get("/healthz", ""), h.get("/readyz", ""),
 		h.get("/v1/openapi.json", ""),

@@ -153,6 +153,24 @@ func TestEvents_ACommentEvery15Seconds(t *testing.T) {
 	})
 }
 
+func TestEvents_AStreamEndsWithItsKey(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		ours, theirs := b.listen("/v1/events", b.read), b.listen("/v1/events", b.otherAccountSubmit)
+		ours.must()
+		theirs.must()
+		time.Sleep(time.Second)
+		b.do("DELETE", "/v1/keys/key_read", b.admin, nil).is(204)
+		start := time.Now()
+		ours.ends()
+		if waited := time.Since(start); waited > streamBeat {
+			t.Errorf("it heard on for %v", waited)
+		}
+		if got := theirs.must(); got.comment == "" {
+			t.Errorf("another key's stream: %+v", got)
+		}
+	})
+}
+
 // The client's Wait, over a real server: what a job does is seen as it happens.
 func TestEvents_WaitSeesProgress(t *testing.T) {
 	h := mustStudio(t)

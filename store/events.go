@@ -28,7 +28,7 @@ type EventFilter struct{ AccountID, JobID string }
 // eventStretch is how many ids one read looks at. Events have no index by
 // account, which every change of a status would write to; so a reader goes
 // through them in stretches, each of them short.
-const eventStretch = 50_000
+var eventStretch int64 = 50_000
 
 // Appended says that a batch with events has been committed: look again.
 func (db *DB) Appended() <-chan struct{} { return db.w.appended }
