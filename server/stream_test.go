@@ -20,8 +20,9 @@ func TestEvents_AReaderThatIsCutOffMissesNothing(t *testing.T) {
 	random := seeded(t)
 	for name, kept := range map[string]int{"in memory": feedKept, "from the database": 5} {
 		t.Run(name, func(t *testing.T) {
-			h := mustStudio(t)
+			h := mustServe(t)
 			h.srv.feed.kept = kept
+			h.mustStart()
 			upload := h.mustUpload(h.submit, "clip.mov", []byte("clip")).ID
 			theirs := h.mustUpload(h.otherAccountSubmit, "clip.mov", []byte("clip")).ID
 			start := strconv.FormatInt(h.newestEvent(), 10)
