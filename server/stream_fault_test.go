@@ -78,23 +78,53 @@ func TestEvents_ASlowReaderIsDropped(t *testing.T) {
 	h.comes("the log says so", func() bool { return strings.Contains(h.log.String(), "a slow reader of events was dropped") })
 }
 
-// A server that stops ends its streams in order; the next one, on the same
-// files, goes on where they were.
-func TestEvents_ARestartLosesNothing(t *testing.T) {
-	var stored store.Options
-	var wired Options
-	h := mustServeOf(t, func(o *store.Options) { stored = *o }, func(o *Options) { wired = *o })
-	if err := h.srv.Start(t.Context()); err != nil {
+// again is a server whose next run, on the same files, answers at the same address.
+type again struct {
+	*httpServer
+	stored store.Options
+	wired  Options
+	now    atomic.Pointer[Server]
+}
+
+func mustAgain(t *testing.T) *again {
+	a := &again{}
+	a.httpServer = mustServeOf(t, func(o *store.Options) { a.stored = *o }, func(o *Options) { a.wired = *o })
+	a.now.Store(a.srv)
+	if err := a.srv.Start(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	var now atomic.Pointer[Server]
-	now.Store(h.srv)
-	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { now.Load().Handler().ServeHTTP(w, r) }))
-	defer front.Close()
-	h.url = front.URL
+	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.now.Load().Handler().ServeHTTP(w, r) }))
+	t.Cleanup(front.Close)
+	a.url = front.URL
+	return a
+}
+
+// restart lets something happen between the two runs, and before the second is
+// reached.
+func (a *again) restart(between, before func()) {
+	a.Helper()
+	a.srv.Stop()
+	between()
+	if err := a.db.Close(); err != nil {
+		a.Fatal(err)
+	}
+	before()
+	a.db = storetest.MustOpen(a, a.stored)
+	a.wired.DB = a.db
+	var err error
+	if a.srv, err = New(a.wired); err != nil {
+		a.Fatal(err)
+	}
+	a.mustStart()
+	a.now.Store(a.srv)
+}
+
+// A server that stops ends its streams in order; with the next one they go on
+// where they were.
+func TestEvents_ARestartLosesNothing(t *testing.T) {
+	h := mustAgain(t)
 	upload := storetest.MustUpload(t, h.db, h.account)
 	submit := func() string { return storetest.MustSubmit(t, h.db, storetest.Job(h.account, upload)) }
-
 	heard, client := make(chan string), api.NewClient(h.url, h.admin, "test")
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
@@ -106,28 +136,41 @@ func TestEvents_ARestartLosesNothing(t *testing.T) {
 	}
 	quiet := h.listen("/v1/events", h.admin)
 	quiet.must()
-	h.srv.Stop()
-	quiet.ends()
-	want := []string{submit(), submit()}
-	if err := h.db.Close(); err != nil {
-		t.Fatal(err)
-	}
-	h.db = storetest.MustOpen(t, stored)
-	wired.DB = h.db
-	next, err := New(wired)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h.srv = next
-	h.mustStart()
-	want = append(want, submit())
-	now.Store(next)
+	var want []string
+	h.restart(func() {
+		quiet.ends()
+		want = append(want, submit(), submit())
+	}, func() {})
 	want = append(want, submit())
 	for _, id := range want {
 		if got := <-heard; got != id {
 			t.Fatalf("heard of %s, not %s", got, id)
 		}
 	}
+}
+
+// A job whose events are gone has a stream that ends.
+func TestEvents_OfAJobOfLongAgo(t *testing.T) {
+	h := mustAgain(t)
+	old := h.mustSubmit(h.submit)
+	h.post("/v1/jobs/"+old.ID+"/cancel", h.submit, nil).is(202)
+	h.mustSubmit(h.submit)
+	newest := strconv.FormatInt(h.newestEvent(), 10)
+	h.restart(func() {}, func() {
+		raw := mustRaw(t, h.stored.Path)
+		defer raw.Close()
+		h.mustExec(raw, `INSERT INTO settings (name, value) VALUES ('events_horizon', ?)`, newest)
+		h.mustExec(raw, `DELETE FROM events WHERE job_id = ?`, old.ID)
+	})
+	path := "/v1/jobs/" + old.ID + "/events"
+	if got := h.ask(path, h.read).response.StatusCode; got != 204 {
+		t.Errorf("nothing is left to be told: %d", got)
+	}
+	e := h.listen(path, h.read, "Last-Event-ID", "1")
+	if got := e.must(); got.kind != "reset" || got.id != "0" {
+		t.Errorf("%+v", got)
+	}
+	e.ends()
 }
 
 func TestEvents_ACommentEvery15Seconds(t *testing.T) {

@@ -235,15 +235,55 @@ func TestEvents_ProgressIsTheNewestOfEachRun(t *testing.T) {
 	}
 	one.fail("runner_failed")
 	before.until("job.failed")
+	last := strconv.FormatInt(h.history(store.EventFilter{JobID: two.JobID})[3], 10)
 	e := h.listen("/v1/events", h.admin)
 	e.must()
 	if got := e.must(); got.kind != "progress" || *got.AttemptID != two.AttemptID {
 		t.Fatalf("began with %+v", got)
 	}
+	nobodys := func(r *api.JobRequest) { r.Requires = &api.Requires{Tags: []string{"no such Mac"}} }
+	for range 2 { // once is enough
+		h.mustSubmit(h.submit, nobodys)
+		if got := e.must(); got.kind != "job.queued" {
+			t.Fatalf("after the progress: %+v", got)
+		}
+	}
+	before.hang()
+	e.hang()
+	h.comes("nobody listens", func() bool { return h.streams() == 0 })
+	h.mustSubmit(h.submit, nobodys)
+	if got := h.listen("/v1/jobs/"+two.JobID+"/events", h.read, "Last-Event-ID", last).must(); got.kind != "progress" {
+		t.Fatalf("nobody had listened, and then: %+v", got)
+	}
+	e = h.listen("/v1/events", h.admin)
+	e.must()
+	e.until("progress")
 	two.reach("downloading") // behind its phase: a heartbeat, and nothing that is shown (F5)
 	two.fail("runner_failed")
 	if got := kinds(e.until("job.failed")); got != "job.failed" {
 		t.Fatalf("then %s", got)
+	}
+}
+
+// More than the feed keeps in memory, in one COMMIT.
+func TestEvents_ABurstIsReadFromTheDatabase(t *testing.T) {
+	h := mustServe(t)
+	h.srv.feed.kept = 5
+	h.mustStart()
+	e := h.listen("/v1/events", h.admin)
+	e.must()
+	upload := storetest.MustUpload(t, h.db, h.account)
+	many := slices.Repeat([]store.NewJob{storetest.Job(h.account, upload)}, 20)
+	for range 3 {
+		ids, err := h.db.Submit(t.Context(), many...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, id := range ids {
+			if got := e.must(); *got.JobID != id {
+				t.Fatalf("heard of %s, not %s", *got.JobID, id)
+			}
+		}
 	}
 }
 
