@@ -80,30 +80,6 @@ func (c *Client) Pair(ctx context.Context, r PairRequest) (*PairAnswer, error) {
 	return call[PairAnswer](ctx, c, http.MethodPost, "/v1/provider/pair", r)
 }
 
-// patience is how long Wait goes on without an answer: longer than a restart.
-const patience = 2 * time.Minute
-
-// Wait returns the job once it has ended, and hands each state on the way to see.
-func (c *Client) Wait(ctx context.Context, id string, see func(*Job)) (*Job, error) {
-	heard := time.Now()
-	for pause := c.every; ; pause = min(pause*5/4, 4*c.every) {
-		job, err := c.Job(ctx, id)
-		switch {
-		case err == nil:
-			heard = time.Now()
-			see(job)
-			if job.Ended() {
-				return job, nil
-			}
-		case !passing(err) || time.Since(heard) > patience:
-			return nil, err
-		}
-		if err := sleep(ctx, pause); err != nil {
-			return nil, err
-		}
-	}
-}
-
 // all gathers every page of a list.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	var items []T
@@ -170,10 +146,7 @@ func (c *Client) request(ctx context.Context, method, path string, body any, hea
 	if body != nil {
 		request.Header.Set("Content-Type", "application/json")
 	}
-	if c.key != "" {
-		request.Header.Set("Authorization", "Bearer "+c.key)
-	}
-	request.Header.Set("User-Agent", c.agent)
+	c.identify(request)
 	for _, h := range headers {
 		maps.Copy(request.Header, h)
 	}
@@ -183,6 +156,14 @@ func (c *Client) request(ctx context.Context, method, path string, body any, hea
 	}
 	c.heard.Store(true)
 	return response, nil
+}
+
+// identify says who asks.
+func (c *Client) identify(request *http.Request) {
+	if c.key != "" {
+		request.Header.Set("Authorization", "Bearer "+c.key)
+	}
+	request.Header.Set("User-Agent", c.agent)
 }
 
 // Unreachable is that no answer came, so that trying again may help.

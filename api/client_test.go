@@ -444,7 +444,11 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 
 func TestWaitOutlastsAnOutage(t *testing.T) {
 	var asked atomic.Int64
-	client := testClient(serve(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	client := testClient(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/events") {
+			http.NotFound(w, r)
+			return
+		}
 		switch asked.Add(1) {
 		case 1:
 			answer(w, 200, Job{JobItem: JobItem{ID: "job_1", Status: JobActive}})

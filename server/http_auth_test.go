@@ -53,6 +53,7 @@ func TestHTTP_OtherAccountsThingsDoNotExist(t *testing.T) {
 		{"POST", "/v1/jobs/" + job.ID + "/cancel"},
 		{"GET", "/v1/jobs/" + job.ID + "/output"},
 		{"GET", "/v1/jobs/" + job.ID + "/attempts/1/log"},
+		{"GET", "/v1/jobs/" + job.ID + "/events"},
 		{"GET", "/v1/uploads/" + upload},
 		{"POST", "/v1/uploads/" + upload + "/complete"},
 	}

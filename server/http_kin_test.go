@@ -39,6 +39,7 @@ func TestOpenAPI_IsValidAndTrue(t *testing.T) {
 		h.post("/v1/jobs/batch", h.submit, api.BatchRequest{Jobs: []api.JobRequest{{Service: "ffmpeg.transcode", Inputs: job.Inputs}}}),
 		h.do("PATCH", "/v1/jobs/"+other.ID, h.submit, `{"priority":1}`), h.post("/v1/jobs/"+job.ID+"/retry", h.submit, nil),
 		h.get("/v1/jobs", h.read), h.get("/v1/jobs/"+job.ID, h.read), h.post("/v1/jobs/"+other.ID+"/cancel", h.submit, nil),
+		h.get("/v1/events", h.admin), h.get("/v1/jobs/"+job.ID+"/events", h.read),
 		h.get("/v1/services", h.read), h.get("/v1/devices", h.read), h.get("/v1/devices/"+device, h.read), h.get("/v1/devices/"+device, h.admin),
 		h.get("/v1/webhooks/deliveries", h.admin), h.post("/v1/webhooks/deliveries/"+hook+"/redeliver", h.admin, nil),
 		h.post("/v1/pairings", h.admin, nil), h.post("/v1/provider/pair", "", `{"code":"x"}`), h.get("/healthz", ""), h.get("/readyz", ""),

@@ -93,6 +93,9 @@ func (s *session) progress(m *agentproto.Progress) {
 		s.send(&agentproto.Cancel{JobID: m.JobID, AttemptID: m.AttemptID})
 	default:
 		s.send(&agentproto.ProgressOK{IDs: m.IDs, LeaseExpiresAt: agentproto.Time{Time: out.ExpiresAt}, LeaseTTL: agentproto.SecondsOf(s.srv.o.LeaseTTL)})
+		if out.Shown {
+			s.reported(m, out.AccountID)
+		}
 	}
 }
 

@@ -46,6 +46,9 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/jobs/{id}/output", "getOutput", scopeRead, 302, "Where the verified output can be downloaded", typed(s.getOutput)},
 		{http.MethodGet, "/v1/jobs/{id}/attempts/{n}/log", "getLog", scopeRead, 200, "The kept tail of an attempt's log", typed(s.getLog, describeText)},
 
+		{http.MethodGet, "/v1/jobs/{id}/events", "listJobEvents", scopeRead, 200, "A job's events from its beginning; as a stream until it has ended", typed(s.jobEvents, describeEvents)},
+		{http.MethodGet, "/v1/events", "listEvents", scopeRead, 200, "Events, newest first; as a stream from now on", typed(s.listEvents, describeEvents)},
+
 		{http.MethodGet, "/v1/services", "listServices", scopeRead, 200, "What can be asked for", typed(s.listServices)},
 		{http.MethodGet, "/v1/devices", "listDevices", scopeRead, 200, "The paired devices", typed(s.listDevices)},
 		{http.MethodGet, "/v1/devices/{id}", "getDevice", scopeRead, 200, "One paired device", typed(s.getDevice)},

@@ -47,6 +47,7 @@ type Server struct {
 	matcher   *matcher
 	verifier  *verifier
 	sweeper   *sweeper
+	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
 	handler   http.Handler
@@ -61,6 +62,7 @@ func New(o Options) (*Server, error) {
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)
 	s.deliverer = newDeliverer(s)
+	s.feed = newFeed(s)
 	var err error
 	s.handler, err = s.routes()
 	return s, err
@@ -79,15 +81,20 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil
 }
 
+// EndStreams ends the streams of events, which would otherwise hold up the end of
+// the listener; none begins afterwards.
+func (s *Server) EndStreams() { s.feed.close() }
+
 // Stop closes every session, so that the agents reconnect elsewhere or later,
 // and waits for the loops. The caller has stopped the listener.
 func (s *Server) Stop() {
+	s.EndStreams()
 	s.hub.closeAll()
 	s.cancel()
 	s.loops.Wait()

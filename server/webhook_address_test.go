@@ -41,8 +41,8 @@ func TestWebhook_WhoMayBeReached(t *testing.T) {
 	}
 }
 
-// ear counts the connections that anyone opens to it.
-func ear(t *testing.T, network, address string) (port string, heard *atomic.Int64) {
+// doorbell counts the connections that anyone opens to it.
+func doorbell(t *testing.T, network, address string) (port string, heard *atomic.Int64) {
 	t.Helper()
 	l, err := net.Listen(network, address)
 	if err != nil {
@@ -69,7 +69,7 @@ func ear(t *testing.T, network, address string) (port string, heard *atomic.Int6
 // Where private addresses are not allowed nobody in here hears as much as a
 // connection, however the address is written.
 func TestWebhook_NothingGoesToThisMachine(t *testing.T) {
-	port, heard := ear(t, "tcp", "127.0.0.1:0")
+	port, heard := doorbell(t, "tcp", "127.0.0.1:0")
 	for _, host := range []string{"127.0.0.1", "localhost", "[::ffff:127.0.0.1]", "127.1", "0x7f000001", "2130706433"} {
 		t.Run(host, func(t *testing.T) {
 			h := mustServe(t)
@@ -95,7 +95,7 @@ func TestWebhook_NothingGoesToThisMachine(t *testing.T) {
 func TestWebhook_ANameThatIsReboundGainsNothing(t *testing.T) {
 	proxy := mustReceive(t, nil)
 	t.Setenv("HTTP_PROXY", proxy.url)
-	port, heard := ear(t, "tcp", "127.0.0.1:0")
+	port, heard := doorbell(t, "tcp", "127.0.0.1:0")
 	var asked atomic.Int64
 	names := nameServer(t, func() [4]byte { asked.Add(1); return [4]byte{127, 0, 0, 1} })
 	for _, c := range []struct {

@@ -14,6 +14,7 @@ func (r run) ref() ref { return ref{r.accountID, r.job.ID, r.attempt.ID, r.attem
 
 // event appends to the history; data is a JSON object.
 func (t *tx) event(kind string, r ref, data string) error {
+	t.appended = true
 	return t.exec(`INSERT INTO events (at, type, account_id, job_id, attempt_id, device_id, data) VALUES (?, ?, ?, ?, ?, ?, ?)`,
 		ms(t.now), kind, orNull(r.account), orNull(r.job), orNull(r.attempt), orNull(r.device), data)
 }

@@ -25,3 +25,10 @@ func Triggers() string {
 	}
 	return string(text)
 }
+
+// SetEventStretch changes how many ids one read looks at, and gives back how
+// many it was.
+func SetEventStretch(n int64) (before int64) {
+	before, eventStretch = eventStretch, n
+	return before
+}

@@ -17,10 +17,13 @@ type Report struct {
 }
 
 // RunOutcome is the answer to a message that held the lease. With Cancel the
-// job is cancelling and nothing was changed.
+// job is cancelling and nothing was changed. A report that is Shown is where its
+// job now stands, of which its account may hear.
 type RunOutcome struct {
 	Cancel    bool
 	ExpiresAt time.Time
+	Shown     bool
+	AccountID string
 }
 
 // Progress moves a run forward and renews its lease (F5).
@@ -39,7 +42,7 @@ func (db *DB) Progress(ctx context.Context, c fence.Claim, p Report) (RunOutcome
 		if !step.Renew {
 			return t.acknowledge(r)
 		}
-		out.ExpiresAt = t.now.Add(t.o.LeaseTTL)
+		out.ExpiresAt, out.Shown, out.AccountID = t.now.Add(t.o.LeaseTTL), p.Phase == step.Status, r.accountID
 		return t.renew(r, step.Status, out.ExpiresAt, p)
 	})
 	return out, err

@@ -31,10 +31,11 @@ type tx struct {
 	ids   *ulid.MonotonicEntropy
 	idMS  uint64
 
-	telling bool // see tellDependents
-	told    int  // of maxTold, in this transaction
-	more    bool // jobs are still to be told
-	outbox  bool // there is something to deliver, or another time for it
+	telling  bool // see tellDependents
+	told     int  // of maxTold, in this transaction
+	more     bool // jobs are still to be told
+	outbox   bool // there is something to deliver, or another time for it
+	appended bool // events, in this transaction
 }
 
 func newTx(c *conn, o Options) *tx {
@@ -44,7 +45,7 @@ func newTx(c *conn, o Options) *tx {
 }
 
 func (t *tx) begin() error {
-	t.fatal, t.told, t.more, t.outbox = nil, 0, false, false
+	t.fatal, t.told, t.more, t.outbox, t.appended = nil, 0, false, false, false
 	return t.exec("BEGIN IMMEDIATE")
 }
 

@@ -32,6 +32,7 @@ type writer struct {
 
 	unsettled chan struct{}
 	outbox    chan struct{}
+	appended  chan struct{}
 	once      sync.Once
 
 	wall time.Time // F15: both clocks at the start of the batch that committed last
@@ -49,7 +50,7 @@ func startWriter(c *conn, o Options) *writer {
 	w := &writer{
 		tx: newTx(c, o), in: make(chan *request, maxBatch), limit: maxBatch,
 		quit: make(chan struct{}), done: make(chan struct{}), broken: make(chan struct{}), log: o.Log,
-		unsettled: make(chan struct{}, 1), outbox: make(chan struct{}, 1),
+		unsettled: make(chan struct{}, 1), outbox: make(chan struct{}, 1), appended: make(chan struct{}, 1),
 		wall: o.Now(), mono: o.Mono(),
 	}
 	go w.loop()
@@ -159,12 +160,16 @@ func (w *writer) run(batch []*request) error {
 	if w.tx.outbox {
 		say(w.outbox)
 	}
+	if w.tx.appended {
+		say(w.appended)
+	}
 	return nil
 }
 
-func say(something chan struct{}) {
+// say wakes whoever listens, once he does.
+func say(signal chan struct{}) {
 	select {
-	case something <- struct{}{}:
+	case signal <- struct{}{}:
 	default: // said already
 	}
 }

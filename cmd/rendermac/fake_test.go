@@ -67,6 +67,8 @@ func newFakeServer() *fakeServer {
 	keyed("GET /v1/jobs/{id}/output", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
 	})
+	mux.HandleFunc("GET /v1/events", f.events)
+	mux.HandleFunc("GET /v1/jobs/{id}/events", f.events)
 	keyed("GET /v1/services", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeServices) })
 	keyed("GET /v1/devices", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeDevices) })
 	keyed("DELETE /v1/devices/{id}", f.revoke)
@@ -180,6 +182,26 @@ func (f *fakeServer) show(w http.ResponseWriter, r *http.Request) {
 		case f.submitted <- job.ID:
 		default:
 		}
+	}
+}
+
+// events is a stream that is cut off after each event, of a job that ends at once.
+func (f *fakeServer) events(w http.ResponseWriter, r *http.Request) {
+	f.mu.Lock()
+	job := f.jobs[r.PathValue("id")]
+	f.mu.Unlock()
+	if r.PathValue("id") != "" && (job == nil || !job.Ended()) {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", api.EventStreamType)
+	switch {
+	case r.Header.Get("Last-Event-ID") == "":
+		_, _ = io.WriteString(w, "id: 1\nevent: device.paired\ndata: {\"id\":1,\"at\":\"2026-12-02T08:00:00Z\",\"type\":\"device.paired\",\"device_id\":\"dev_1\",\"data\":{\"name\":\"a\\u001b[2Jb\"}}\n\n")
+	case job == nil:
+		w.WriteHeader(http.StatusNoContent)
+	default:
+		fmt.Fprintf(w, "id: 2\nevent: job.%[1]s\ndata: {\"id\":2,\"at\":\"2026-12-02T08:00:01Z\",\"type\":\"job.%[1]s\",\"job_id\":%[2]q,\"data\":{}}\n\n", job.Status, job.ID)
 	}
 }
 

@@ -13,9 +13,9 @@ import (
 func jobsCommand(g *globals) *cobra.Command {
 	return listing(&cobra.Command{
 		Use:     "jobs",
-		Short:   "List, show, cancel, retry and download jobs",
+		Short:   "List, show, watch, cancel, retry and download jobs",
 		Example: "  rendermac jobs\n  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
-	}, jobsListCommand(g), jobsShowCommand(g), jobsLogCommand(g), jobsCancelCommand(g), jobsRetryCommand(g), jobsPriorityCommand(g), jobsDownloadCommand(g))
+	}, jobsListCommand(g), jobsShowCommand(g), jobsWatchCommand(g), jobsLogCommand(g), jobsCancelCommand(g), jobsRetryCommand(g), jobsPriorityCommand(g), jobsDownloadCommand(g))
 }
 
 func jobsShowCommand(g *globals) *cobra.Command {

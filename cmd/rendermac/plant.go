@@ -142,6 +142,7 @@ func (p *plant) firstStart(ctx context.Context, c *config.Config) (err error) {
 
 func (p *plant) serve(listener net.Listener, c *config.Config) {
 	p.http = &http.Server{Handler: p.server.Handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}
+	p.http.RegisterOnShutdown(p.server.EndStreams)
 	go func() {
 		var err error
 		if c.TLS.Cert != "" {

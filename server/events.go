@@ -1,0 +1,226 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net/http"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"time"
+
+	"rendermac/agentproto"
+	"rendermac/api"
+	"rendermac/fence"
+	"rendermac/store"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humaecho"
+	"github.com/labstack/echo/v4"
+)
+
+// streamed is an answer that writes itself.
+type streamed struct{ Body func(huma.Context) }
+
+// listEvents is the history, newest first, or a stream from now on.
+func (s *Server) listEvents(ctx context.Context, c call, in *struct {
+	Paging
+	LastEventID string `header:"Last-Event-ID" doc:"of a stream: the id of the last event that arrived"`
+},
+) (*streamed, error) {
+	var f store.EventFilter
+	if !c.isAdmin() {
+		f.AccountID = c.key.AccountID
+	}
+	if wantsStream(c.echo.Request()) {
+		st, err := s.openStream(ctx, c, f, in.LastEventID)
+		if err != nil {
+			return nil, err
+		}
+		return st.answer(), nil
+	}
+	before, err := eventCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, err := s.o.DB.EventsBefore(ctx, f, before, in.Limit+1)
+	return eventPage(list, in.Limit), err
+}
+
+// jobEvents is a job's story from its beginning, as a list or as a stream that
+// ends with it.
+func (s *Server) jobEvents(ctx context.Context, c call, in *struct {
+	Paging
+	ID          string `path:"id"`
+	LastEventID string `header:"Last-Event-ID" doc:"of a stream: the id of the last event that arrived"`
+},
+) (*streamed, error) {
+	j, err := s.visibleJob(ctx, c, in.ID)
+	if err != nil {
+		return nil, err
+	}
+	f := store.EventFilter{JobID: j.ID}
+	if wantsStream(c.echo.Request()) {
+		st, err := s.openStream(ctx, c, f, in.LastEventID)
+		if err != nil {
+			return nil, err
+		}
+		st.over = j.Status.Terminal()
+		return s.answerJob(ctx, st)
+	}
+	after, err := eventCursor(in.Cursor)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := s.o.DB.EventsAfter(ctx, f, after, in.Limit+1)
+	return eventPage(list, in.Limit), err
+}
+
+// answerJob is a stream, or nothing where the job has ended and all of its
+// events have arrived: 204 is what keeps an EventSource from coming back.
+func (s *Server) answerJob(ctx context.Context, st *stream) (*streamed, error) {
+	if st.over && len(st.opening) == 0 {
+		left, _, err := s.o.DB.EventsAfter(ctx, st.filter, st.last, 1)
+		if err != nil {
+			return nil, err
+		}
+		if len(left) == 0 {
+			return &streamed{func(huma.Context) { _ = st.echo.NoContent(http.StatusNoContent) }}, nil
+		}
+	}
+	return st.answer(), nil
+}
+
+func (st *stream) answer() *streamed {
+	return &streamed{func(ctx huma.Context) {
+		err := st.serve(ctx.Context())
+		if err == nil {
+			_ = http.NewResponseController(st.echo.Response().Writer).SetWriteDeadline(time.Time{}) // the connection may serve on
+		} else if errors.Is(err, os.ErrDeadlineExceeded) {
+			st.server.o.Log.Info("a slow reader of events was dropped", "key", st.key.ID, "job", st.filter.JobID)
+		} else if fence.CodeOf(err) != "" {
+			st.server.o.Log.Warn("a stream of events ended: the database could not be read", "key", st.key.ID, "job", st.filter.JobID, "err", err)
+		}
+	}}
+}
+
+// openStream finds where a stream begins: behind the last event that arrived,
+// else now, or at its job's beginning. An id that was never given, or from which
+// events may be gone, begins like none, with an event that says so.
+func (s *Server) openStream(ctx context.Context, c call, f store.EventFilter, given string) (*stream, error) {
+	horizon, newest, err := s.o.DB.EventIDs(ctx)
+	if err != nil {
+		return nil, err
+	}
+	st := &stream{call: c, filter: f, begun: newest, woken: make(chan struct{}, 1)}
+	if given != "" {
+		id, err := strconv.ParseInt(given, 10, 64)
+		if err == nil && id >= max(0, horizon-1) && id <= newest {
+			st.last = id
+			return st, nil
+		}
+	}
+	if f.JobID == "" {
+		st.last = newest
+	}
+	switch {
+	case given != "":
+		st.opening = eventText(api.Event{ID: &st.last, At: s.o.Now().UTC(), Type: api.EventReset, Data: json.RawMessage("{}")})
+	case f.JobID == "": // an id without an event: where to go on if nothing else arrives
+		st.opening = fmt.Appendf(nil, "id: %d\n\n", newest)
+	}
+	return st, nil
+}
+
+// wantsStream tells whether the client takes Server-Sent Events.
+func wantsStream(r *http.Request) bool {
+	for _, accepted := range r.Header.Values("Accept") {
+		for _, kind := range strings.Split(accepted, ",") {
+			if kind, _, err := mime.ParseMediaType(kind); err == nil && kind == api.EventStreamType {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func eventCursor(text string) (int64, error) {
+	if text == "" {
+		return 0, nil
+	}
+	id, err := strconv.ParseInt(text, 10, 64)
+	if err != nil || id < 1 {
+		return 0, invalid(api.Fault{Location: "query.cursor", Message: "is not a next_cursor of this list"})
+	}
+	return id, nil
+}
+
+func eventPage(list []store.Event, limit int) *streamed {
+	answer := page(list, limit, func(e store.Event) string { return strconv.FormatInt(e.ID, 10) }, showEvent)
+	return &streamed{func(ctx huma.Context) {
+		_ = humaecho.Unwrap(ctx).JSON(http.StatusOK, answer.Body) // a client that has gone hears nothing
+	}}
+}
+
+func showEvent(e store.Event) api.Event {
+	return api.Event{ID: &e.ID, At: e.At, Type: e.Type, AccountID: e.AccountID, JobID: e.JobID, AttemptID: e.AttemptID, DeviceID: e.DeviceID, Data: e.Data}
+}
+
+// noticeOf makes a stored event ready to be sent.
+func noticeOf(e store.Event) notice {
+	n := notice{id: e.ID, account: orEmpty(e.AccountID), job: orEmpty(e.JobID), attempt: orEmpty(e.AttemptID)}
+	shown := showEvent(e)
+	n.over, n.ends, n.text = strings.HasPrefix(e.Type, "job."), shown.EndsJob(), eventText(shown)
+	return n
+}
+
+// reported tells the streams how far a run is; nothing of it is stored here.
+func (s *session) reported(m *agentproto.Progress, account string) {
+	data, err := json.Marshal(api.Progress{Phase: m.Phase, Fraction: m.Fraction, FPS: m.FPS, Speed: m.Speed, ETASeconds: m.ETASeconds})
+	if err != nil { // numbers that were read from JSON can be written as JSON
+		panic(err)
+	}
+	s.srv.feed.report(notice{
+		account: account, job: m.JobID, attempt: m.AttemptID, at: s.srv.o.Mono(),
+		text: eventText(api.Event{
+			At: s.srv.o.Now().UTC(), Type: api.EventProgress, AccountID: &account,
+			JobID: &m.JobID, AttemptID: &m.AttemptID, DeviceID: &s.DeviceID, Data: data,
+		}),
+	})
+}
+
+// eventText is an event as it stands in a stream; progress has no id there.
+func eventText(e api.Event) []byte {
+	data, err := json.Marshal(e)
+	if err != nil { // our own rows: they hold JSON
+		panic(err)
+	}
+	var text []byte
+	if e.ID != nil {
+		text = fmt.Appendf(text, "id: %d\n", *e.ID)
+	}
+	return fmt.Appendf(text, "event: %s\ndata: %s\n\n", e.Type, data)
+}
+
+func orEmpty(p *string) string {
+	if p == nil {
+		return ""
+	}
+	return *p
+}
+
+func describeEvents(m *mount, op *huma.Operation) {
+	schema := m.api.OpenAPI().Components.Schemas.Schema(reflect.TypeFor[api.List[api.Event]](), true, "ListEvent")
+	m.responds(op, echo.MIMEApplicationJSON, schema)
+	ok := op.Responses["200"]
+	ok.Content[api.EventStreamType] = &huma.MediaType{Schema: &huma.Schema{
+		Type: huma.TypeString, Description: "with Accept: text/event-stream: id, event (the type) and data (the event as JSON); a comment every 15 s",
+	}}
+	if strings.Contains(op.Path, "{id}") {
+		op.Responses["204"] = &huma.Response{Description: "The stream has nothing more: the job has ended and Last-Event-ID was its last event."}
+	}
+}
