@@ -45,7 +45,8 @@ type Config struct {
 		Keep   int
 		Folder string
 	}
-	Agent struct {
+	Metrics struct{ Public bool }
+	Agent   struct {
 		Slots   int
 		WorkDir string
 		FFmpeg  string // "" means the one on PATH

@@ -36,6 +36,8 @@ type Options struct {
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
 	Backups        Backups
+	Metrics        *Metrics // nil: of its own
+	MetricsPublic  bool     // whether others than this machine may scrape
 }
 
 // Server is the running control plane.
@@ -46,6 +48,8 @@ type Server struct {
 	verifier  *verifier
 	sweeper   *sweeper
 	wrongKeys *guesses
+	metrics   *Metrics
+	stats     statsCache
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc
@@ -53,7 +57,11 @@ type Server struct {
 
 // New wires a server. It serves once Start has been called.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono)}
+	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics}
+	if s.metrics == nil {
+		s.metrics = NewMetrics(o.Version)
+	}
+	s.metrics.watch(s)
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)

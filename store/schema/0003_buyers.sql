@@ -11,3 +11,10 @@ UPDATE journals SET held = sums.held, spent = sums.spent FROM (
 
 -- Revoking a key ends its sessions.
 CREATE INDEX sessions_key ON sessions (key_id);
+
+-- What ended when: one entry a job and one an attempt, written as it ends. No
+-- other change of theirs touches either index.
+
+CREATE INDEX jobs_finished ON jobs (finished_at, account_id, status) WHERE finished_at IS NOT NULL;
+DROP INDEX job_attempts_ended;
+CREATE INDEX job_attempts_ended ON job_attempts (device_id, status, ended_at, leased_at) WHERE ended_at IS NOT NULL;
