@@ -26,8 +26,6 @@ type Metrics struct {
 	received, sent prometheus.Counter
 	requests       *prometheus.CounterVec
 	requestTime    *prometheus.HistogramVec
-
-	scrapeErrors prometheus.Counter
 }
 
 var (
@@ -55,13 +53,11 @@ func NewMetrics(version string) *Metrics {
 		sent:        counter("rendermac_blob_sent_bytes_total", "Bytes of objects that went out through signed URLs."),
 		requests:    counters("rendermac_http_requests_total", "Requests, by method, route pattern and class of status.", "method", "route", "status"),
 		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "rendermac_http_request_seconds", Help: "How long an answer took, by route pattern; streams and WebSockets are not timed.", Buckets: anyTime}, []string{"route"}),
-
-		scrapeErrors: counter("rendermac_scrape_errors_total", "Scrapes that could not read everything: what is missing from them was not there to be read."),
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "rendermac_build_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(m.wait, m.run, m.verify, m.attempts, m.batch, m.writerWait, m.batchTime, m.lost,
-		m.received, m.sent, m.requests, m.requestTime, m.scrapeErrors, build,
+		m.received, m.sent, m.requests, m.requestTime, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }

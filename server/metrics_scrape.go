@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"sync/atomic"
 	"time"
 
 	"rendermac/fence"
@@ -20,34 +21,36 @@ const scrapeAge = 5 * time.Second
 type levels struct {
 	srv  *Server
 	rows kept[store.Levels]
+	lame atomic.Int64 // scrapes that could not read everything
 
 	queue, oldest, devices, webhooks *prometheus.Desc
 	connected, slots, busy           *prometheus.Desc
-	database, wal, free              *prometheus.Desc
+	database, wal, free, errors      *prometheus.Desc
 }
 
 func (m *Metrics) watch(s *Server) {
-	gauge := func(name, help string, labels ...string) *prometheus.Desc {
+	describe := func(name, help string, labels ...string) *prometheus.Desc {
 		return prometheus.NewDesc(name, help, labels, nil)
 	}
 	m.registry.MustRegister(&levels{
 		srv:       s,
-		queue:     gauge("rendermac_queue_jobs", "Live jobs, by service and status.", "service", "status"),
-		oldest:    gauge("rendermac_queue_oldest_seconds", "Age of the oldest queued job of a service; 0 where none is queued.", "service"),
-		devices:   gauge("rendermac_devices", "Paired devices, by state.", "state"),
-		webhooks:  gauge("rendermac_webhook_deliveries", "Webhook deliveries that are pending or have been given up.", "state"),
-		connected: gauge("rendermac_agents_connected", "Agents with a session."),
-		slots:     gauge("rendermac_agent_slots", "Slots of the connected agents."),
-		busy:      gauge("rendermac_agent_slots_busy", "Slots of the connected agents that a live attempt takes."),
-		database:  gauge("rendermac_database_bytes", "Size of the database file."),
-		wal:       gauge("rendermac_wal_bytes", "Size of the database's write-ahead log."),
-		free:      gauge("rendermac_disk_free_bytes", "Room on the disk that holds the database, and the artifacts.", "disk"),
+		queue:     describe("rendermac_queue_jobs", "Live jobs, by service and status.", "service", "status"),
+		oldest:    describe("rendermac_queue_oldest_seconds", "Age of the oldest queued job of a service; 0 where none is queued.", "service"),
+		devices:   describe("rendermac_devices", "Paired devices, by state.", "state"),
+		webhooks:  describe("rendermac_webhook_deliveries", "Webhook deliveries that are pending or have been given up.", "state"),
+		connected: describe("rendermac_agents_connected", "Agents with a session."),
+		slots:     describe("rendermac_agent_slots", "Slots of the connected agents."),
+		busy:      describe("rendermac_agent_slots_busy", "Slots of the connected agents that a live attempt takes."),
+		database:  describe("rendermac_database_bytes", "Size of the database file."),
+		wal:       describe("rendermac_wal_bytes", "Size of the database's write-ahead log."),
+		free:      describe("rendermac_disk_free_bytes", "Room on the disk that holds the database, and the artifacts.", "disk"),
+		errors:    describe("rendermac_scrape_errors_total", "Scrapes that could not read everything: what they lack could not be read."),
 	})
 }
 
 // Describe implements prometheus.Collector.
 func (l *levels) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free} {
+	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free, l.errors} {
 		out <- d
 	}
 }
@@ -79,8 +82,9 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 		l.collectRows(rows, gauge)
 	}
 	if failed || err != nil {
-		l.srv.metrics.scrapeErrors.Inc()
+		l.lame.Add(1)
 	}
+	out <- prometheus.MustNewConstMetric(l.errors, prometheus.CounterValue, float64(l.lame.Load()))
 }
 
 // collectRows says 0 where nothing is, so that an alert sees the difference

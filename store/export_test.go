@@ -22,3 +22,6 @@ func Triggers() string {
 	}
 	return string(text)
 }
+
+// FirstJobID is where the ids of an instant begin.
+var FirstJobID = firstJobID

@@ -15,6 +15,7 @@ func commands(g *globals) []*cobra.Command {
 		accountsCommand(g),
 		keysCommand(g),
 		servicesCommand(g),
+		statsCommand(g),
 		backupCommand(g),
 		configCommand(g),
 		doctorCommand(g),
