@@ -20,7 +20,7 @@ const scrapeAge = 5 * time.Second
 // the others are there.
 type levels struct {
 	srv  *Server
-	rows kept[store.Levels]
+	rows glance[store.Levels]
 	lame atomic.Int64 // scrapes that could not read everything
 
 	queue, oldest, devices, webhooks *prometheus.Desc

@@ -16,17 +16,17 @@ const statsAge = 5 * time.Second
 // statsCache holds a look for each account that has asked; "" is everybody's.
 type statsCache struct {
 	mu    sync.Mutex
-	looks map[string]*kept[store.Stats]
+	looks map[string]*glance[store.Stats]
 }
 
-func (c *statsCache) of(account string) *kept[store.Stats] {
+func (c *statsCache) of(account string) *glance[store.Stats] {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.looks == nil {
-		c.looks = map[string]*kept[store.Stats]{}
+		c.looks = map[string]*glance[store.Stats]{}
 	}
 	if c.looks[account] == nil {
-		c.looks[account] = new(kept[store.Stats])
+		c.looks[account] = new(glance[store.Stats])
 	}
 	return c.looks[account]
 }

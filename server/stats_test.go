@@ -133,7 +133,7 @@ func TestStats_WithoutTheDatabase(t *testing.T) {
 		t.Fatal(err)
 	}
 	looks := 0
-	var k kept[int]
+	var k glance[int]
 	for range 3 {
 		if _, err := k.get(h.clock.Mono, statsAge, func() (int, error) { looks++; _, err := h.db.Stats(t.Context(), ""); return 0, err }); fence.CodeOf(err) != "store_unavailable" {
 			t.Errorf("got %v", err)

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// kept is an answer that serves everybody for a while: who asks meanwhile waits
+// glance is an answer that serves everybody for a while: who asks meanwhile waits
 // for the one that looks. A failure is kept as well, so that what fails slowly is
 // not tried by each in turn.
-type kept[T any] struct {
+type glance[T any] struct {
 	mu     sync.Mutex
 	looked bool
 	at     time.Duration // on a clock that nobody sets
@@ -16,7 +16,7 @@ type kept[T any] struct {
 	err    error
 }
 
-func (k *kept[T]) get(mono func() time.Duration, age time.Duration, look func() (T, error)) (T, error) {
+func (k *glance[T]) get(mono func() time.Duration, age time.Duration, look func() (T, error)) (T, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if !k.looked || mono()-k.at >= age {
