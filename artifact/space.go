@@ -7,6 +7,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// Free is the room left where the store lives, in bytes.
+func (d *Dir) Free() (int64, error) { return free(d.root) }
+
 // free is the room left where the store lives.
 func free(root *os.Root) (int64, error) {
 	f, err := root.Open(".")

@@ -46,6 +46,7 @@ type Config struct {
 		Folder string
 	}
 	Webhooks struct{ AllowPrivate bool }
+	Metrics  struct{ Public bool }
 	Agent    struct {
 		Slots   int
 		WorkDir string

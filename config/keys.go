@@ -26,7 +26,6 @@ const (
 	noS3        = "this build has the directory store only"
 	noRetention = "this build deletes nothing by age"
 	noRoots     = "this build takes uploads only"
-	noMetrics   = "this build has no metrics"
 	noPresets   = "this build has its own presets only"
 	noRemotion  = "this build has no remotion service"
 	noDecode    = "this build verifies without ffmpeg"
@@ -138,7 +137,10 @@ var keys = []key{
 	{name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.", later: noRetention},
 
 	{name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: a path and the accounts, by name.", later: noRoots},
-	{name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.", later: noMetrics},
+	{
+		name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.",
+		into: func(c *Config) any { return &c.Metrics.Public },
+	},
 	{name: "presets", fallback: section, why: "Presets of your own: params, by name.", later: noPresets},
 
 	{

@@ -19,6 +19,11 @@ const (
 	InputFailed        = "input_failed"
 )
 
+// Codes are all of those.
+var Codes = []string{
+	NoCapacity, LeaseExpired, DownloadFailed, UploadFailed, ProviderOffline, InternalError, RunnerFailed, VerificationFailed, BuyerCancelled, InputFailed,
+}
+
 // MaxBackoff is the longest that a device waits after its own failure (F12).
 const MaxBackoff = 5 * time.Minute
 

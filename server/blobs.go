@@ -19,11 +19,16 @@ import (
 type blobs struct {
 	store   *artifact.Dir
 	log     *slog.Logger
+	moved   func(in, out int64)                                         // bytes, once the transfer is over
 	problem func(c echo.Context, status int, code, detail string) error // writes a problem+json answer
 }
 
 func (b blobs) put(c echo.Context) error {
-	if err := b.store.Put(c.Response(), c.Request()); err != nil {
+	body := &counted{ReadCloser: c.Request().Body}
+	c.Request().Body = body
+	err := b.store.Put(c.Response(), c.Request())
+	b.moved(body.n, 0)
+	if err != nil {
 		return b.refuse(c, err)
 	}
 	failpoint.Answer("putBlob")
@@ -32,7 +37,9 @@ func (b blobs) put(c echo.Context) error {
 
 func (b blobs) get(c echo.Context) error {
 	w := &sendfile{Response: c.Response()}
-	if err := b.store.Get(w, c.Request()); err != nil {
+	err := b.store.Get(w, c.Request())
+	b.moved(0, w.Size)
+	if err != nil {
 		return b.refuse(c, err)
 	}
 	if w.outOfRange {
@@ -51,6 +58,18 @@ func (b blobs) refuse(c echo.Context, err error) error {
 		c.Response().Header().Set(echo.HeaderRetryAfter, "2")
 	}
 	return b.problem(c, no.Status, no.Code, no.Detail)
+}
+
+// counted knows how many bytes of a body were read.
+type counted struct {
+	io.ReadCloser
+	n int64
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.ReadCloser.Read(p)
+	c.n += int64(n)
+	return n, err
 }
 
 // sendfile lets the kernel copy a file to the socket, which echo's Response

@@ -43,7 +43,7 @@ func newBlobServer(t *testing.T) *blobServer {
 	if s.store, err = artifact.OpenDir(s.folder, []byte(rand.Text()+rand.Text()), time.Now); err != nil {
 		t.Fatal(err)
 	}
-	b := blobs{store: s.store, log: slog.New(slog.NewTextHandler(&s.log, nil)), problem: func(c echo.Context, status int, code, detail string) error {
+	b := blobs{store: s.store, moved: func(int64, int64) {}, log: slog.New(slog.NewTextHandler(&s.log, nil)), problem: func(c echo.Context, status int, code, detail string) error {
 		c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
 		return c.JSON(status, map[string]any{"status": status, "code": code, "detail": detail})
 	}}

@@ -146,6 +146,17 @@ func (h *hub) waiting() []*session {
 	return out
 }
 
+// occupancy counts the sessions, their slots, and those that are taken.
+func (h *hub) occupancy() (sessions, slots, busy int) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for _, s := range h.sessions {
+		has, takes := s.occupancy()
+		slots, busy = slots+has, busy+takes
+	}
+	return len(h.sessions), slots, busy
+}
+
 // closeAll tells every agent that the server goes away, lets none in, and waits
 // until all sessions have ended.
 func (h *hub) closeAll() {

@@ -58,6 +58,7 @@ func (m *matcher) runOnce(ctx context.Context) (retryAt time.Time) {
 				if out.Offer != nil {
 					offered = true
 					m.offers++
+					m.srv.metrics.leased(out.Offer)
 					some[i].offer(out.Offer, m.offers)
 					m.srv.sweeper.at(out.Offer.ExpiresAt)
 				}

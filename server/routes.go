@@ -27,7 +27,7 @@ type route struct {
 // table is every route there is.
 func (s *Server) table() []route {
 	uploads, pairing := &uploads{Server: s}, &pairing{Server: s, guesses: newGuesses(maxBadCodes, s.o.Mono)}
-	blobs := blobs{store: s.o.Artifacts, log: s.o.Log, problem: problem}
+	blobs := blobs{store: s.o.Artifacts, log: s.o.Log, problem: problem, moved: s.metrics.moved}
 	return []route{
 		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create, keyed)},
 		{http.MethodGet, "/v1/uploads/{id}", "getUpload", scopeSubmit, 200, "What is held of an upload, and fresh URLs for the rest", typed(uploads.get)},
@@ -69,12 +69,14 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/keys", "listKeys", scopeAdmin, 200, "The API keys, revoked ones too", typed(s.listKeys)},
 		{http.MethodPost, "/v1/keys", "createKey", scopeAdmin, 201, "Make an API key; it is shown once", typed(s.createKey)},
 		{http.MethodDelete, "/v1/keys/{id}", "revokeKey", scopeAdmin, 204, "Revoke an API key for good", typed(s.revokeKey)},
+		{http.MethodGet, "/v1/stats", "getStats", scopeRead, 200, "Queue depth, times, devices, and the last 24 h by hour", typed(s.getStats)},
 
 		{http.MethodGet, "/", "home", scopeNone, 200, "The front page", plain(s.home, describePage)},
 		{http.MethodGet, "/assets/{name}", "asset", scopeNone, 200, "The front page's style", plain(s.style, describePage)},
 		{http.MethodGet, "/v1/openapi.json", "getOpenAPI", scopeNone, 200, "This document", serveDocument},
 		{http.MethodGet, "/healthz", "live", scopeNone, 200, "The server runs", typed(s.live)},
 		{http.MethodGet, "/readyz", "ready", scopeNone, 200, "The server can write its database and its store", typed(s.ready)},
+		{http.MethodGet, "/metrics", "getMetrics", scopeNone, 200, "Prometheus metrics; for this machine only unless metrics.public", plain(s.getMetrics, describeText)},
 	}
 }
 
@@ -85,7 +87,7 @@ func (s *Server) routes() (http.Handler, error) {
 		return nil, err
 	}
 	e.HTTPErrorHandler = s.failed
-	e.Use(s.recovered)
+	e.Use(s.measured(), s.recovered)
 	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version)}
 	for _, r := range s.table() {
 		op := huma.Operation{

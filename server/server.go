@@ -37,7 +37,9 @@ type Options struct {
 	Pricing        map[string]int64 // credits by service
 	Backups        Backups
 
-	PrivateWebhooks bool // may webhooks go to loopback and private addresses
+	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
+	Metrics         *Metrics // nil: of its own
+	MetricsPublic   bool     // whether others than this machine may scrape
 }
 
 // Server is the running control plane.
@@ -50,6 +52,8 @@ type Server struct {
 	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
+	metrics   *Metrics
+	stats     statsCache
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc
@@ -57,7 +61,11 @@ type Server struct {
 
 // New wires a server. It serves once Start has been called.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono)}
+	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics}
+	if s.metrics == nil {
+		s.metrics = NewMetrics(o.Version)
+	}
+	s.metrics.watch(s)
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)

@@ -131,6 +131,12 @@ func (s *session) load() (free int, busy float64, lastOffer int64) {
 	return free, float64(len(s.held)) / float64(max(1, s.slots)), s.lastOffer
 }
 
+func (s *session) occupancy() (slots, busy int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.slots, len(s.held)
+}
+
 func (s *session) ready(slotsFree int) {
 	s.mu.Lock()
 	s.slotsFree = slotsFree

@@ -15,6 +15,7 @@ import (
 func (s *Server) settle(e store.Ended, answer agentproto.Message) {
 	s.o.Log.Info("attempt ended", "job", e.JobID, "attempt", e.AttemptID, "device", e.DeviceID,
 		"status", e.Attempt, "job_status", e.Job, "code", e.Code)
+	s.metrics.ended(e)
 	if answer != nil {
 		s.hub.send(e.DeviceID, answer)
 	}

@@ -113,13 +113,6 @@ func TestWebhook_AnswersThatDoNotCount(t *testing.T) {
 	elsewhere.hears(0)
 }
 
-func orEmpty(p *string) string {
-	if p == nil {
-		return ""
-	}
-	return *p
-}
-
 func forever(w http.ResponseWriter) {
 	for {
 		if _, err := w.Write(make([]byte, 1<<10)); err != nil {

@@ -23,8 +23,9 @@ type Device struct {
 	Running    []string // job ids
 }
 
-const deviceColumns = `d.id, d.name,
-	CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END,
+const deviceState = `CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END`
+
+const deviceColumns = `d.id, d.name, ` + deviceState + `,
 	coalesce(d.slots_override, d.agent_slots), d.services, d.facts, d.tags, d.last_seen_at,
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status = 'succeeded'),
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status IN ('failed', 'lost')),

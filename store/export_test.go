@@ -32,3 +32,6 @@ func SetEventStretch(n int64) (before int64) {
 	before, eventStretch = eventStretch, n
 	return before
 }
+
+// FirstJobID is where the ids of an instant begin.
+var FirstJobID = firstJobID

@@ -21,6 +21,7 @@ type Offer struct {
 	OutputKey        string
 	ContentType      string
 	PartBytes        int64
+	Waited           time.Duration // since its submit
 }
 
 // LeaseOutcome is what a pull found. Without an offer, RetryAt is when this
@@ -68,6 +69,7 @@ func (t *tx) lease(s Session, partBytes int64) (LeaseOutcome, error) {
 
 func (t *tx) makeAttempt(d puller, c candidate, partBytes int64) (*Offer, error) {
 	o := &Offer{JobID: c.id, AttemptNumber: c.attempts + 1, Epoch: 1, ExpiresAt: t.now.Add(t.o.LeaseTTL), PartBytes: partBytes}
+	o.Waited = max(0, t.now.Sub(fromMS(c.createdAt)))
 	token, err := t.token()
 	if err != nil {
 		return nil, err

@@ -66,13 +66,14 @@ type candidate struct {
 	priority, attempts        int
 	service, ext, contentType string
 	params                    []byte
+	createdAt                 int64
 	webhook
 }
 
-const candidateColumns = `id, account_id, priority, attempts, service, output_ext, content_type, resolved, ` + webhookColumns
+const candidateColumns = `id, account_id, priority, attempts, service, output_ext, content_type, resolved, created_at, ` + webhookColumns
 
 func scanCandidate(rows *sql.Rows) (c candidate, err error) {
-	err = rows.Scan(append([]any{&c.id, &c.accountID, &c.priority, &c.attempts, &c.service, &c.ext, &c.contentType, &c.params}, c.columns()...)...)
+	err = rows.Scan(append([]any{&c.id, &c.accountID, &c.priority, &c.attempts, &c.service, &c.ext, &c.contentType, &c.params, &c.createdAt}, c.columns()...)...)
 	return c, err
 }
 

@@ -3,6 +3,7 @@ package store
 import (
 	"database/sql"
 	"errors"
+	"time"
 
 	"rendermac/fence"
 )
@@ -19,6 +20,8 @@ type run struct {
 
 	accountID string
 	outputKey string
+	leasedAt  time.Time
+	claimedAt time.Time // when it passed F6; zero before
 }
 
 // live is F2's index: an attempt a that has not ended.
@@ -27,17 +30,17 @@ const live = `(a.status = 'leased' OR a.status = 'downloading' OR a.status = 'ru
 const runColumns = `
 	j.id, j.status, j.max_attempts, j.admission_deadline, j.account_id,
 	a.id, a.device_id, a.attempt_number, a.status, a.lease_epoch, a.commit_token_hash, a.prev_epoch, a.prev_hash,
-	a.lease_expires_at, a.claimed_bytes, a.claimed_sha256, a.output_key`
+	a.lease_expires_at, a.claimed_bytes, a.claimed_sha256, a.output_key, a.leased_at, a.verify_started_at`
 
 func scanRun(rows *sql.Rows, extra ...any) (run, error) {
 	var r run
-	var deadline, prevEpoch, claimed sql.NullInt64
+	var deadline, prevEpoch, claimed, claimedAt sql.NullInt64
 	var prevHash, sha sql.NullString
-	var expires int64
+	var expires, leased int64
 	dest := append([]any{
 		&r.job.ID, &r.job.Status, &r.job.MaxAttempts, &deadline, &r.accountID,
 		&r.attempt.ID, &r.attempt.DeviceID, &r.attempt.Number, &r.attempt.Status, &r.attempt.Epoch, &r.attempt.TokenHash, &prevEpoch, &prevHash,
-		&expires, &claimed, &sha, &r.outputKey,
+		&expires, &claimed, &sha, &r.outputKey, &leased, &claimedAt,
 	}, extra...)
 	if err := rows.Scan(dest...); err != nil {
 		return run{}, err
@@ -46,6 +49,7 @@ func scanRun(rows *sql.Rows, extra ...any) (run, error) {
 	r.attempt.JobID = r.job.ID
 	r.attempt.PrevEpoch, r.attempt.PrevHash = prevEpoch.Int64, prevHash.String
 	r.attempt.ExpiresAt = fromMS(expires)
+	r.leasedAt, r.claimedAt = fromMS(leased), timeOrZero(claimedAt)
 	r.attempt.ClaimedBytes, r.attempt.ClaimedSHA256 = claimed.Int64, sha.String
 	return r, nil
 }
@@ -95,6 +99,7 @@ type Ended struct {
 	Job                        fence.JobStatus // queued: it waits for another run
 	Code, Message              string
 	OutputKey                  string
+	LeasedAt, ClaimedAt, At    time.Time // ClaimedAt is zero where it never passed F6
 }
 
 // end finalizes an attempt and moves its job, with hold, event and webhook row,
@@ -103,6 +108,7 @@ func (t *tx) end(r run, attempt fence.AttemptStatus, job fence.JobStatus, code, 
 	e := Ended{
 		JobID: r.job.ID, AttemptID: r.attempt.ID, DeviceID: r.attempt.DeviceID,
 		Attempt: attempt, Job: job, Code: code, Message: message, OutputKey: r.outputKey,
+		LeasedAt: r.leasedAt, ClaimedAt: r.claimedAt, At: t.now,
 	}
 	err := t.change("end attempt", `UPDATE job_attempts
 		SET status = ?, failure_code = ?, failure_message = ?, ended_at = ?, prev_epoch = NULL, prev_hash = NULL

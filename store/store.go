@@ -44,6 +44,7 @@ type Options struct {
 	RetryBackoff time.Duration // F12
 	Resume       bool          // F14: may a returning agent go on with its runs
 	Log          *slog.Logger
+	Observe      func(Batch) // where set, hears of each batch
 }
 
 // DB is an open store.

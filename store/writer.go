@@ -41,7 +41,8 @@ type writer struct {
 
 type request struct {
 	fn    func(*tx) error
-	taken atomic.Bool // by the writer, or by a caller that withdraws
+	asked time.Duration // when it got in line
+	taken atomic.Bool   // by the writer, or by a caller that withdraws
 	err   error
 	done  chan struct{}
 }
@@ -60,7 +61,7 @@ func startWriter(c *conn, o Options) *writer {
 // do runs fn in the next batch. A context that ends while fn still waits in
 // line withdraws it; once it runs, its COMMIT is waited for.
 func (w *writer) do(ctx context.Context, fn func(*tx) error) error {
-	r := &request{fn: fn, done: make(chan struct{})}
+	r := &request{fn: fn, asked: w.tx.o.Mono(), done: make(chan struct{})}
 	select {
 	case w.in <- r:
 	case <-w.quit:
@@ -121,6 +122,7 @@ func (w *writer) gather(first *request) []*request {
 // batch runs, commits and answers. If the transaction itself is lost, every
 // caller of the batch is told, whatever its own closure said.
 func (w *writer) batch(batch []*request) {
+	began := w.tx.o.Mono()
 	err := w.run(batch)
 	for _, r := range batch {
 		if err != nil {
@@ -128,6 +130,7 @@ func (w *writer) batch(batch []*request) {
 		}
 		close(r.done)
 	}
+	w.observe(batch, began, err)
 }
 
 func (w *writer) run(batch []*request) error {

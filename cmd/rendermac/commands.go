@@ -16,6 +16,7 @@ func commands(g *globals) []*cobra.Command {
 		keysCommand(g),
 		servicesCommand(g),
 		webhooksCommand(g),
+		statsCommand(g),
 		backupCommand(g),
 		configCommand(g),
 		doctorCommand(g),

@@ -74,9 +74,11 @@ func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *pla
 func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (err error) {
 	start := time.Now()
 	mono := func() time.Duration { return time.Since(start) }
+	metrics := server.NewMetrics(version)
 	p.db, err = store.Open(ctx, store.Options{
 		Path: filepath.Join(c.Data, "rendermac.db"), Now: wallClock, Mono: mono, Rand: rand.Reader,
 		LeaseTTL: c.Lease.TTL, DeviceTTL: c.Lease.DeviceTTL, RetryBackoff: c.Jobs.RetryBackoff, Resume: c.Lease.Resume, Log: log,
+		Observe: metrics.Wrote,
 	})
 	if err != nil {
 		return err
@@ -105,6 +107,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
 		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Pricing: c.Pricing, Backups: server.Backups(c.Backup),
 		PrivateWebhooks: c.Webhooks.AllowPrivate,
+		Metrics:         metrics, MetricsPublic: c.Metrics.Public,
 	})
 	if err != nil {
 		return err

@@ -26,6 +26,7 @@ INSERT OR REPLACE INTO settings (name, value)
   SELECT 'ids_ahead', CAST(max((instr(a, substr(id, 5, 1)) - 1 << 45) + (instr(a, substr(id, 6, 1)) - 1 << 40) + (instr(a, substr(id, 7, 1)) - 1 << 35) + (instr(a, substr(id, 8, 1)) - 1 << 30) + (instr(a, substr(id, 9, 1)) - 1 << 25)
     + (instr(a, substr(id, 10, 1)) - 1 << 20) + (instr(a, substr(id, 11, 1)) - 1 << 15) + (instr(a, substr(id, 12, 1)) - 1 << 10) + (instr(a, substr(id, 13, 1)) - 1 << 5) + (instr(a, substr(id, 14, 1)) - 1 << 0) - created_at) AS TEXT)
   FROM jobs, (SELECT '0123456789abcdefghjkmnpqrstvwxyz' AS a) HAVING count(*) > 0;
+
 -- Deliveries of one account to one host stand in one lane. A lane that does not
 -- move, whatever is in it, costs the others nothing: the deliverer looks at each
 -- lane's first rows only.
@@ -39,3 +40,10 @@ CREATE INDEX webhook_deliveries_due ON webhook_deliveries (lane, next_try_at) WH
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (id) WHERE state = 'failed';
 CREATE INDEX webhook_deliveries_job ON webhook_deliveries (job_id, id);
 CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, id);
+
+-- What ended when: one entry a job and one an attempt, written as it ends. No
+-- other change of theirs touches either index.
+
+CREATE INDEX jobs_finished ON jobs (finished_at, account_id, status) WHERE finished_at IS NOT NULL;
+DROP INDEX job_attempts_ended;
+CREATE INDEX job_attempts_ended ON job_attempts (device_id, status, ended_at, leased_at) WHERE ended_at IS NOT NULL;
