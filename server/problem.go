@@ -51,6 +51,7 @@ var statuses = map[string]int{
 	fence.CodeNotFound:       http.StatusNotFound,
 	fence.CodeJobTerminal:    http.StatusConflict,
 	store.CodeLastAdminKey:   http.StatusConflict,
+	store.CodeRevoked:        http.StatusConflict,
 	fence.CodeInvalid:        http.StatusUnprocessableEntity,
 	store.CodeUnavailable:    http.StatusServiceUnavailable,
 	store.CodeStorageFull:    http.StatusInsufficientStorage,

@@ -46,6 +46,7 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/services", "listServices", scopeRead, 200, "What can be asked for", typed(s.listServices)},
 		{http.MethodGet, "/v1/devices", "listDevices", scopeRead, 200, "The paired devices", typed(s.listDevices)},
 		{http.MethodGet, "/v1/devices/{id}", "getDevice", scopeRead, 200, "One paired device", typed(s.getDevice)},
+		{http.MethodPatch, "/v1/devices/{id}", "changeDevice", scopeAdmin, 200, "Name a device, drain it, set its slots and tags", typed(s.changeDevice)},
 		{http.MethodDelete, "/v1/devices/{id}", "revokeDevice", scopeAdmin, 204, "Revoke a device for good", typed(s.revokeDevice)},
 
 		{http.MethodPost, "/v1/pairings", "createPairing", scopeAdmin, 201, "Make a pairing code: single use, ten minutes", typed(s.createPairing)},

@@ -23,8 +23,9 @@ type Device struct {
 	Running    []string // job ids
 }
 
-const deviceColumns = `d.id, d.name,
-	CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END,
+const deviceState = `CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END`
+
+const deviceColumns = `d.id, d.name, ` + deviceState + `,
 	coalesce(d.slots_override, d.agent_slots), d.services, d.facts, d.tags, d.last_seen_at,
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status = 'succeeded'),
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status IN ('failed', 'lost')),
@@ -61,9 +62,9 @@ func (db *DB) DeviceByID(ctx context.Context, id string) (Device, error) {
 	return list[0], nil
 }
 
-// Devices lists devices, the first paired first, after an id.
-func (db *DB) Devices(ctx context.Context, after string, limit int) ([]Device, error) {
-	return db.devices(ctx, `WHERE d.id > ? ORDER BY d.id LIMIT ?`, after, limit)
+// Devices lists devices of these states, the first paired first, after an id.
+func (db *DB) Devices(ctx context.Context, states []string, after string, limit int) ([]Device, error) {
+	return db.devices(ctx, `WHERE d.id > ? AND `+deviceState+` IN (SELECT value FROM json_each(?)) ORDER BY d.id LIMIT ?`, after, asJSON(states), limit)
 }
 
 func (db *DB) devices(ctx context.Context, where string, args ...any) ([]Device, error) {

@@ -62,7 +62,15 @@ func newFakeServer() *fakeServer {
 		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
 	})
 	keyed("GET /v1/services", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeServices) })
-	keyed("GET /v1/devices", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeDevices) })
+	keyed("GET /v1/devices", func(w http.ResponseWriter, r *http.Request) {
+		list := fakeDevices
+		if r.URL.Query().Get("state") == "revoked" {
+			list = api.List[api.Device]{Items: []api.Device{}}
+		}
+		respond(w, 200, list)
+	})
+	keyed("GET /v1/devices/{id}", f.device)
+	keyed("PATCH /v1/devices/{id}", f.device)
 	keyed("DELETE /v1/devices/{id}", f.revoke)
 	keyed("POST /v1/pairings", func(w http.ResponseWriter, r *http.Request) {
 		f.note(r)
@@ -184,6 +192,17 @@ func (f *fakeServer) cancel(w http.ResponseWriter, r *http.Request) {
 	respond(w, 202, job)
 }
 
+func (f *fakeServer) device(w http.ResponseWriter, r *http.Request) {
+	f.note(r)
+	for _, d := range fakeDevices.Items {
+		if d.ID == r.PathValue("id") {
+			respond(w, 200, d)
+			return
+		}
+	}
+	refuse(w, 404, api.CodeNotFound, "There is no such device.")
+}
+
 func (f *fakeServer) revoke(w http.ResponseWriter, r *http.Request) {
 	if r.PathValue("id") != "dev_1" {
 		refuse(w, 404, api.CodeNotFound, "There is no such device.")
@@ -218,5 +237,5 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 }, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
 
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
-	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},
-}}}
+	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"}, Tags: []string{"hdr", "b"},
+}, {ID: "dev_3", Name: "twin", State: "offline"}, {ID: "dev_4", Name: "twin", State: "offline"}, {ID: "dev_5", Name: "solo", State: "offline"}}}
