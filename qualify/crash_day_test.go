@@ -303,6 +303,7 @@ func (d *day) drainScript() {
 	d.names[id] = "drained " + id
 	change(api.DeviceChange{Draining: new(false), Name: new(d.names[id])})
 	d.ended(job)
+	change(api.DeviceChange{Slots: new(new(0))}) // the other scripts' jobs are for the first mac
 }
 
 // returnScript is a server that was killed amid a verification and an upload,

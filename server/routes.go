@@ -78,7 +78,7 @@ func (s *Server) routes() (http.Handler, error) {
 	}
 	e.HTTPErrorHandler = s.failed
 	e.Use(s.recovered)
-	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version)}
+	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version), typed: map[string]bool{}}
 	for _, r := range s.table() {
 		op := huma.Operation{
 			Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, DefaultStatus: r.status,
@@ -89,6 +89,7 @@ func (s *Server) routes() (http.Handler, error) {
 			op.Description = "Needs a key of scope " + r.scope + "."
 		}
 		r.endpoint(m, op)
+		m.describe(r)
 	}
 	return e, m.writeDocument()
 }
@@ -98,7 +99,8 @@ type mount struct {
 	server   *Server
 	echo     *echo.Echo
 	api      huma.API
-	document []byte // OpenAPI, once all routes are there
+	typed    map[string]bool // operations whose input huma checks
+	document []byte          // OpenAPI, once all routes are there
 }
 
 type endpoint func(*mount, huma.Operation)
@@ -106,6 +108,7 @@ type endpoint func(*mount, huma.Operation)
 // typed is a route whose input huma checks and whose output it writes.
 func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describe ...func(*mount, *huma.Operation)) endpoint {
 	return func(m *mount, op huma.Operation) {
+		m.typed[op.OperationID] = true
 		op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // readBody sees to both
 		for _, d := range describe {
 			d(m, &op)
