@@ -58,26 +58,36 @@ var tagWord = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
 // changeFaults are those that the schema does not see.
 func changeFaults(c api.DeviceChange) (faults []api.Fault) {
 	if c.Name != nil && !isLabel(*c.Name) {
-		faults = append(faults, api.Fault{Location: "name", Message: "must have something to read, and no control characters"})
+		faults = append(faults, api.Fault{Location: "name", Message: unreadable})
 	}
-	if c.Tags == nil {
-		return faults
+	if c.Tags != nil {
+		faults = append(faults, tagFaults("tags", *c.Tags)...)
 	}
-	for i, tag := range *c.Tags {
+	return faults
+}
+
+// tagFaults are of tags that no device can bear, and no job ask for.
+func tagFaults(at string, tags []string) (faults []api.Fault) {
+	for i, tag := range tags {
 		if len(tag) > maxTag || !tagWord.MatchString(tag) {
-			faults = append(faults, api.Fault{Location: fmt.Sprintf("tags[%d]", i), Message: "must be one word of letters, digits, '.', '_' and '-'"})
+			faults = append(faults, api.Fault{Location: fmt.Sprintf("%s[%d]", at, i), Message: "must be one word of letters, digits, '.', '_' and '-'"})
 		}
 	}
 	return faults
 }
 
-const maxTag = 64 // bytes
+const (
+	maxTag     = 64 // bytes
+	unreadable = "must have something to read, and no control characters"
+)
 
 // isLabel says whether people can read a name: it is not blank and has no
 // control characters.
 func isLabel(name string) bool {
-	return strings.TrimSpace(name) != "" && !strings.ContainsFunc(name, unicode.IsControl)
+	return strings.TrimSpace(name) != "" && !hasControls(name)
 }
+
+func hasControls(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 // revokeDevice ends a device for good (F18).
 func (s *Server) revokeDevice(ctx context.Context, _ call, in *deviceID) (*struct{}, error) {

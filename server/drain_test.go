@@ -160,6 +160,12 @@ func TestDevices_ATagLetsAQueuedJobGo(t *testing.T) {
 
 // A job that another Mac had failed waits for that one no longer than it may run (F3).
 func TestF3_ADrainedMacIsNotWaitedFor(t *testing.T) {
+	for _, body := range []string{`{"draining":true}`, `{"slots":0}`} {
+		t.Run(body, func(t *testing.T) { isNotWaitedFor(t, body) })
+	}
+}
+
+func isNotWaitedFor(t *testing.T, body string) {
 	inDrains(t, func(b *bubble, _ *gates) {
 		m := b.mustMac(1)
 		other := b.mustPair("other")
@@ -167,7 +173,7 @@ func TestF3_ADrainedMacIsNotWaitedFor(t *testing.T) {
 		r := m.mustRun()
 		r.fail("download_failed")
 		b.hears(m, "another is to try", "[]")
-		b.change(other, `{"draining":true}`)
+		b.change(other, body)
 		m.say(&agentproto.Ready{SlotsFree: 1})
 		if got := hear[agentproto.LeaseOffer](m); got.JobID != r.JobID { // once its backoff is over
 			t.Fatalf("offered %s", got.JobID)

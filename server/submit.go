@@ -4,9 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"rendermac/api"
@@ -54,6 +52,7 @@ func (j *jobCheck) run(ctx context.Context, account string) error {
 	}
 	j.service()
 	j.times()
+	j.tags()
 	j.output()
 	j.webhook()
 	j.labels()
@@ -78,6 +77,15 @@ func (j *jobCheck) times() {
 	}
 }
 
+func (j *jobCheck) tags() {
+	if j.r.Requires == nil {
+		return
+	}
+	for _, f := range tagFaults("requires.tags", j.r.Requires.Tags) {
+		j.wrong(f.Location, f.Message)
+	}
+}
+
 func (j *jobCheck) output() {
 	if j.r.OutputName == nil {
 		return
@@ -87,7 +95,7 @@ func (j *jobCheck) output() {
 	case j.job.OutputName == "" || utf8.RuneCountInString(j.job.OutputName) > 255: // the schema has said so
 	case fault != "":
 		j.wrong("output_name", fault)
-	case strings.ContainsFunc(j.job.OutputName, unicode.IsControl):
+	case hasControls(j.job.OutputName):
 		j.wrong("output_name", "must not have control characters")
 	}
 }
@@ -98,7 +106,7 @@ func (j *jobCheck) webhook() {
 		return
 	}
 	j.job.WebhookURL = *j.r.WebhookURL
-	if u, err := url.Parse(j.job.WebhookURL); err != nil || u.Hostname() == "" {
+	if u, err := url.Parse(j.job.WebhookURL); err != nil || u.Hostname() == "" || hasControls(j.job.WebhookURL) {
 		j.wrong("webhook_url", "is no URL with a host")
 	}
 	if j.job.WebhookEvents == nil {
@@ -118,7 +126,7 @@ func (j *jobCheck) labels() {
 		j.wrong("labels", fmt.Sprintf("are more than %d", maxLabels))
 	}
 	for key, value := range j.r.Labels {
-		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue || strings.ContainsFunc(key+value, unicode.IsControl) {
+		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue || hasControls(key+value) {
 			j.wrong("labels", fmt.Sprintf("must have keys of 1 to %d bytes and values of at most %d, without control characters", maxLabelKey, maxLabelValue))
 			return
 		}
