@@ -47,13 +47,18 @@ func (m *mount) readBody(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
-// bounded reads the body, limited in size and time. The deadline is taken back: one that
-// stays would end the request while its handler works.
+// bounded reads the body, limited in size and time. The deadline of a body that came
+// is taken back: it would end the request while its handler works. That of another
+// stays, for net/http reads on before it answers, as slowly as the client sends.
 func bounded(c echo.Context) ([]byte, *refusal) {
 	conn := http.NewResponseController(c.Response())
 	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines only waits longer
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
-	_ = conn.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = conn.SetReadDeadline(time.Time{})
+	} else {
+		c.Response().Header().Set("Connection", "close")
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
