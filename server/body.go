@@ -78,10 +78,14 @@ func (m *mount) scan(c echo.Context, body []byte, schema *huma.Schema) *refusal 
 			return refusalOfStatus(http.StatusUnsupportedMediaType)
 		}
 	}
+	return scanBody(body, schema, m.api.OpenAPI().Components.Schemas)
+}
+
+func scanBody(body []byte, schema *huma.Schema, schemas huma.Registry) *refusal {
 	if !json.Valid(body) || !utf8.Valid(body) {
 		return badJSON("The body is not valid JSON.")
 	}
-	s := scanner{json.NewDecoder(bytes.NewReader(body)), m.api.OpenAPI().Components.Schemas}
+	s := scanner{json.NewDecoder(bytes.NewReader(body)), schemas}
 	s.UseNumber()
 	return s.value(schema, 0)
 }
