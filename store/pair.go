@@ -67,7 +67,7 @@ func (t *tx) pairingCode() (string, error) {
 func NormalCode(typed string) (code string, ok bool) {
 	letters := strings.NewReplacer("-", "", " ", "").Replace(typed)
 	code = strings.ToUpper(letters)
-	return code, len(letters) == 8 && strings.Trim(code, codeAlphabet) == "" // as typed: the long s has S for its upper case
+	return code, len(letters) == 8 && len(code) == 8 && strings.Trim(code, codeAlphabet) == "" // both: the long s, of two bytes, has S for its upper case
 }
 
 // Paired is a device's lasting identity; the token is shown once.
