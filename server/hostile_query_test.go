@@ -107,7 +107,7 @@ func TestHostile_Headers(t *testing.T) {
 			continue
 		}
 		path, body, _ := h.exampleOf(r, op)
-		for _, key := range []string{strings.Repeat("x", 256), "é", "a\tb", "\xff"} {
+		for _, key := range []string{strings.Repeat("x", 256), "a\tb", "\xff"} {
 			h.isRefused(op, h.do(r.method, path, h.admin, body, "Idempotency-Key", key))
 		}
 	}
