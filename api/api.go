@@ -7,5 +7,5 @@ package api
 // List is one page of a list. NextCursor asks for the page after it.
 type List[T any] struct {
 	Items      []T     `json:"items" nullable:"false"`
-	NextCursor *string `json:"next_cursor" doc:"pass it as ?cursor= for the next page; null on the last"`
+	NextCursor *string `json:"next_cursor" doc:"pass it as ?cursor= for the next page; null on the last. A page that looks through many may be short, even empty: go on while it is not null"`
 }

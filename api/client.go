@@ -4,16 +4,18 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	crand "crypto/rand"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"mime"
 	"net/http"
 	"net/url"
-	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 )
 
@@ -29,6 +31,7 @@ type Client struct {
 	backoff         func(try int) time.Duration
 	stall           time.Duration // a part that stands still for so long is sent again
 	every           time.Duration // how often Wait looks at first; later less often
+	heard           atomic.Bool   // the server has answered before: it is waited for if it goes away
 }
 
 // NewClient is a client of the server at url; key may be "" where a route needs none.
@@ -50,33 +53,6 @@ func NewClient(url, key, version string) *Client {
 // jitter is a full-jitter exponential backoff from 0.5 s to 30 s.
 func jitter(try int) time.Duration {
 	return rand.N(min(30*time.Second, 500*time.Millisecond<<min(try, 10)))
-}
-
-// Submit makes a job.
-func (c *Client) Submit(ctx context.Context, r JobRequest) (*Job, error) {
-	return call[Job](ctx, c, http.MethodPost, "/v1/jobs", r)
-}
-
-// Job is one job, whole.
-func (c *Client) Job(ctx context.Context, id string) (*Job, error) {
-	return call[Job](ctx, c, http.MethodGet, "/v1/jobs/"+url.PathEscape(id), nil)
-}
-
-// Jobs is one page of jobs, newest first, of this status ("" is any).
-func (c *Client) Jobs(ctx context.Context, status string, limit int, cursor string) (*List[JobItem], error) {
-	q := url.Values{"limit": {strconv.Itoa(limit)}}
-	if status != "" {
-		q.Set("status", status)
-	}
-	if cursor != "" {
-		q.Set("cursor", cursor)
-	}
-	return call[List[JobItem]](ctx, c, http.MethodGet, "/v1/jobs?"+q.Encode(), nil)
-}
-
-// Cancel cancels a job; it may take a moment to end.
-func (c *Client) Cancel(ctx context.Context, id string) (*Job, error) {
-	return call[Job](ctx, c, http.MethodPost, "/v1/jobs/"+url.PathEscape(id)+"/cancel", nil)
 }
 
 // Services are what can be asked for.
@@ -140,9 +116,16 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	}
 }
 
+// once is a POST that is carried out once, however often it is sent: its
+// Idempotency-Key stays the same over all tries.
+func once[T any](ctx context.Context, c *Client, path string, body any) (*T, error) {
+	key := http.Header{"Idempotency-Key": {crand.Text()}}
+	return again(ctx, c, func() (*T, error) { return call[T](ctx, c, http.MethodPost, path, body, key) })
+}
+
 // call is one request with the key, and its JSON answer.
-func call[T any](ctx context.Context, c *Client, method, path string, body any) (*T, error) {
-	response, err := c.request(ctx, method, path, body)
+func call[T any](ctx context.Context, c *Client, method, path string, body any, headers ...http.Header) (*T, error) {
+	response, err := c.request(ctx, method, path, body, headers...)
 	if err != nil {
 		return nil, err
 	}
@@ -154,13 +137,17 @@ func call[T any](ctx context.Context, c *Client, method, path string, body any) 
 	if response.StatusCode == http.StatusNoContent {
 		return answer, nil
 	}
-	if err := json.NewDecoder(io.LimitReader(response.Body, maxAnswer)).Decode(answer); err != nil {
+	text, err := io.ReadAll(io.LimitReader(response.Body, maxAnswer))
+	if err != nil { // the answer broke off: it may be asked for again
+		return nil, c.unreachable(ctx, err)
+	}
+	if err := json.Unmarshal(text, answer); err != nil {
 		return nil, fmt.Errorf("what answers at %s is no RenderMac server: %w", c.url, err)
 	}
 	return answer, nil
 }
 
-func (c *Client) request(ctx context.Context, method, path string, body any) (*http.Response, error) {
+func (c *Client) request(ctx context.Context, method, path string, body any, headers ...http.Header) (*http.Response, error) {
 	var text []byte
 	if body != nil {
 		var err error
@@ -179,10 +166,14 @@ func (c *Client) request(ctx context.Context, method, path string, body any) (*h
 		request.Header.Set("Authorization", "Bearer "+c.key)
 	}
 	request.Header.Set("User-Agent", c.agent)
+	for _, h := range headers {
+		maps.Copy(request.Header, h)
+	}
 	response, err := c.api.Do(request)
 	if err != nil {
 		return nil, c.unreachable(ctx, err)
 	}
+	c.heard.Store(true)
 	return response, nil
 }
 

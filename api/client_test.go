@@ -490,3 +490,19 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// A film that is still being written would arrive cut off.
+func TestUploadRefusesAFileThatGrows(t *testing.T) {
+	server := newUploads()
+	path := fileOf(t, "0123")
+	server.meddle = func(http.ResponseWriter, *http.Request, int, int, func()) bool {
+		if err := os.WriteFile(path, []byte("0123456"), 0o600); err != nil {
+			t.Error(err)
+		}
+		return false
+	}
+	_, err := testClient(serve(t, server)).Upload(t.Context(), path, func(int64) {})
+	if err == nil || !strings.Contains(err.Error(), "changed while it was uploaded") {
+		t.Errorf("got %v", err)
+	}
+}

@@ -40,7 +40,7 @@ func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) 
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	created, err := call[UploadCreated](ctx, c, http.MethodPost, "/v1/uploads",
+	created, err := once[UploadCreated](ctx, c, "/v1/uploads",
 		UploadRequest{Name: filepath.Base(path), Bytes: info.Size()})
 	if err != nil {
 		return nil, err
@@ -49,6 +49,9 @@ func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) 
 	digest, err := u.send(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("the upload broke off: %w", err)
+	}
+	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
+		return nil, fmt.Errorf("%s changed while it was uploaded: wait until it is finished, then try again", path)
 	}
 	return u.complete(ctx, digest)
 }
@@ -234,11 +237,12 @@ func (u *upload) digest(ctx context.Context) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// again repeats what may be repeated while its errors are passing ones.
+// again repeats what may be repeated while its errors are passing ones. A server
+// that has never answered is not waited for: its address may be wrong.
 func again[T any](ctx context.Context, c *Client, do func() (*T, error)) (*T, error) {
 	for try := 0; ; try++ {
 		answer, err := do()
-		if err == nil || !passing(err) || try == partTries-1 {
+		if err == nil || !passing(err) || try == partTries-1 || !c.heard.Load() {
 			return answer, err
 		}
 		if err := sleep(ctx, c.backoff(try)); err != nil {

@@ -31,6 +31,21 @@ type JobRequest struct {
 	Labels            map[string]string `json:"labels" required:"false" nullable:"true"`
 }
 
+// BatchRequest asks for many jobs at once: all are stored, or none.
+type BatchRequest struct {
+	Jobs []JobRequest `json:"jobs" minItems:"1" maxItems:"500" nullable:"false"`
+}
+
+// Batch answers a BatchRequest, in its order.
+type Batch struct {
+	Items []Job `json:"items" nullable:"false"`
+}
+
+// JobChange is what may be changed of a queued job.
+type JobChange struct {
+	Priority int `json:"priority" minimum:"-100" maximum:"100"`
+}
+
 // Input names what a job reads: exactly one of its fields is set.
 type Input struct {
 	UploadID *string `json:"upload_id" required:"false" doc:"a completed upload"`

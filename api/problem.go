@@ -20,6 +20,8 @@ const (
 	CodeMethodNotAllowed  = "method_not_allowed"     // 405
 	CodeJobTerminal       = "job_terminal"           // 409: the job has ended
 	CodeJobNotSucceeded   = "job_not_succeeded"      // 409: there is no output
+	CodeJobNotTerminal    = "job_not_terminal"       // 409: the job has not ended
+	CodeJobNotQueued      = "job_not_queued"         // 409: the job has left the queue
 	CodeUploadIncomplete  = "upload_incomplete"      // 409: parts are missing
 	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
 	CodeLastAdminKey      = "last_admin_key"         // 409: make another one first
@@ -28,6 +30,7 @@ const (
 	CodeUnsupportedType   = "unsupported_media_type" // 415
 	CodeBadRange          = "range_not_satisfiable"  // 416: the object is shorter
 	CodeInvalid           = "invalid_request"        // 422: every fault is in errors
+	CodeKeyReused         = "idempotency_key_reused" // 422: the key came before with another body
 	CodeDigestMismatch    = "digest_mismatch"        // 422: the bytes are not the ones announced
 	CodeTooManyRequests   = "too_many_requests"      // 429
 	CodeInternal          = "internal_error"         // 500

@@ -138,12 +138,15 @@ func (d *day) kept() (all []string) {
 	d.Helper()
 	complain := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	jobs := map[string]string{}
-	for _, row := range d.list(`SELECT id || ' ' || json_extract(labels, '$.n') || ' ' || status FROM jobs`) {
-		f := strings.Fields(row)
+	for _, row := range d.list(`SELECT id || '|' || iif(retry_of IS NULL, '', 'retry of ') || json_extract(labels, '$.n') || '|' || status || '|' || priority FROM jobs`) {
+		f := strings.Split(row, "|")
 		p := d.jobs[f[1]]
 		if p == nil || p.id != f[0] {
 			complain("nobody has submitted %s, or twice", row)
 			continue
+		}
+		if f[3] != fmt.Sprint(p.priority) {
+			complain("its priority was to be %d: %s", p.priority, row)
 		}
 		jobs[f[1]] = f[2]
 	}

@@ -47,6 +47,7 @@ type promise struct {
 	id        string
 	ends      []string // as one of these it must end
 	cancelled bool     // a cancel was acknowledged
+	priority  int      // a change to this one was acknowledged
 }
 
 // scripts are short stories; together they pass every mark that a running
@@ -62,6 +63,7 @@ var scripts = map[string]func(*day){
 	"drain":  (*day).drainScript,
 	"return": (*day).returnScript,
 	"rights": (*day).accountsScript,
+	"many":   (*day).manyScript,
 }
 
 // newDay is a site whose server is kept, with a client and no Mac.
@@ -141,45 +143,27 @@ func (d *day) bring(file string) (id string) {
 	return done.ID
 }
 
-// submit submits a job that is to end as one of these. Its label tells a client
-// that had no answer whether it was heard.
+// submit submits a job that is to end as one of these. Its label tells jobs
+// apart: the client's key sees to it that none is made twice.
 func (d *day) submit(quality int, in api.Input, more func(*api.JobRequest), ends ...string) (label string) {
 	d.Helper()
-	d.number++
-	label = strconv.Itoa(d.number)
-	r := api.JobRequest{
-		Service: "ffmpeg.transcode", Params: []byte(fmt.Sprintf(`{"preset":"web-480p","quality":%d}`, quality)),
-		Inputs: []api.Input{in}, Labels: map[string]string{"n": label},
-	}
+	label, r := d.request(quality, in)
 	if more != nil {
 		more(&r)
 	}
-	var lost bool
-	j := must(insist(d, "submit", func() (*api.JobItem, error) {
-		if lost {
-			if j, err := d.find(label); j != nil || err != nil {
-				return j, err
-			}
-		}
-		j, err := d.client.Submit(context.Background(), r)
-		if lost = err != nil; lost {
-			return nil, err
-		}
-		return &j.JobItem, nil
-	}))(d)
+	j := must(insist(d, "submit", func() (*api.Job, error) { return d.client.Submit(context.Background(), r) }))(d)
 	d.jobs[label] = &promise{id: j.ID, ends: ends}
 	return label
 }
 
-func (d *day) find(label string) (*api.JobItem, error) {
-	list, err := d.client.Jobs(context.Background(), "", 50, "")
-	if err != nil {
-		return nil, err
+// request is a job under a label of its own.
+func (d *day) request(quality int, in api.Input) (label string, r api.JobRequest) {
+	d.number++
+	label = strconv.Itoa(d.number)
+	return label, api.JobRequest{
+		Service: "ffmpeg.transcode", Params: []byte(fmt.Sprintf(`{"preset":"web-480p","quality":%d}`, quality)),
+		Inputs: []api.Input{in}, Labels: map[string]string{"n": label},
 	}
-	if at := slices.IndexFunc(list.Items, func(j api.JobItem) bool { return j.Labels["n"] == label }); at >= 0 {
-		return &list.Items[at], nil
-	}
-	return nil, nil
 }
 
 func (d *day) id(label string) string { return d.jobs[label].id }

@@ -29,6 +29,8 @@ type call struct {
 	server *Server
 	key    store.Key // empty where the scope is none
 	echo   echo.Context
+	once   store.Once // from its Idempotency-Key, if it has one
+	made   store.Made // by an earlier request with that key
 }
 
 type callKey struct{}
@@ -40,6 +42,14 @@ func callOf(ctx context.Context) call {
 
 // sees says whether the key may know of what belongs to an account.
 func (c call) sees(account string) bool { return c.isAdmin() || c.key.AccountID == account }
+
+// only is the account that the key is kept to; empty for an admin's.
+func (c call) only() string {
+	if c.isAdmin() {
+		return ""
+	}
+	return c.key.AccountID
+}
 
 func (c call) isAdmin() bool { return c.key.Scope == scopeAdmin }
 

@@ -35,7 +35,7 @@ func (m *mount) readBody(ctx huma.Context, next func(huma.Context)) {
 		return
 	}
 	c := humaecho.Unwrap(ctx)
-	body, no := bounded(c)
+	body, no := bounded(c, bodyLimit(ctx.Operation()))
 	if no == nil && (len(body) > 0 || wanted.Required) {
 		no = m.scan(c, body, wanted.Content[echo.MIMEApplicationJSON].Schema)
 	}
@@ -47,13 +47,16 @@ func (m *mount) readBody(ctx huma.Context, next func(huma.Context)) {
 	next(ctx)
 }
 
+// bodyLimit is how large a body the route takes.
+func bodyLimit(op *huma.Operation) int64 { return max(maxBody, op.MaxBodyBytes) }
+
 // bounded reads the body, limited in size and time. The deadline of a body that came
 // is taken back: it would end the request while its handler works. That of another
 // stays, for net/http reads on before it answers, as slowly as the client sends.
-func bounded(c echo.Context) ([]byte, *refusal) {
+func bounded(c echo.Context, limit int64) ([]byte, *refusal) {
 	conn := http.NewResponseController(c.Response())
 	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines only waits longer
-	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, maxBody))
+	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
 	if err == nil {
 		_ = conn.SetReadDeadline(time.Time{})
 	} else {
@@ -62,7 +65,7 @@ func bounded(c echo.Context) ([]byte, *refusal) {
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
-		return nil, refusalOfStatus(http.StatusRequestEntityTooLarge)
+		return nil, tooLarge(limit)
 	case err != nil:
 		return nil, badJSON("The body broke off; send it again.")
 	}

@@ -41,7 +41,7 @@ func TestClient_AccountsAndKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	j, err := api.NewClient(h.url, key.Plaintext, "test").Journal(ctx, made.ID, 1, "99")
+	j, err := api.NewClient(h.url, key.Plaintext, "test").Journal(ctx, made.ID, 1, sealCursor("getJournal", "99"))
 	if err != nil || j.Balances.Available != nil || len(j.Items) != 0 {
 		t.Errorf("journal %+v, %v", j, err)
 	}

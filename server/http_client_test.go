@@ -59,7 +59,7 @@ func TestHTTP_ClientAndServer(t *testing.T) {
 	if _, err := admin.Cancel(ctx, job.ID); !errors.As(err, &e) || e.Code != api.CodeJobTerminal {
 		t.Errorf("cancel of what has ended: %v", err)
 	}
-	if list, err := admin.Jobs(ctx, api.JobSucceeded, 10, ""); err != nil || len(list.Items) != 1 {
+	if list, err := admin.Jobs(ctx, api.JobQuery{Status: api.JobSucceeded, Limit: 10}); err != nil || len(list.Items) != 1 {
 		t.Errorf("jobs: %v, %v", list, err)
 	}
 	if err := admin.RevokeDevice(ctx, paired.DeviceID); err != nil {

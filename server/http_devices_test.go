@@ -88,7 +88,7 @@ func TestServices_List(t *testing.T) {
 	if s.Name != "ffmpeg.transcode" || s.Title == "" || s.DevicesOnline != 1 || len(s.Presets) == 0 || s.Presets[0].Name != "web-1080p" {
 		t.Errorf("the service is %+v", s)
 	}
-	if after := into[api.List[api.Service]](h.get("/v1/services?cursor="+s.Name, h.read).is(200)); len(after.Items) != len(list.Items)-1 {
+	if after := into[api.List[api.Service]](h.get("/v1/services?cursor="+sealCursor("listServices", s.Name), h.read).is(200)); len(after.Items) != len(list.Items)-1 {
 		t.Errorf("after the first there are %d", len(after.Items))
 	}
 }

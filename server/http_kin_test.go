@@ -25,6 +25,8 @@ func TestOpenAPI_IsValidAndTrue(t *testing.T) {
 		created, h.get("/v1/uploads/"+upload, h.submit), h.post("/v1/uploads/"+*job.Inputs[0].UploadID+"/complete", h.submit, nil),
 		h.post("/v1/uploads/"+upload+"/complete", h.submit, nil), h.post("/v1/uploads", h.submit, "{}"),
 		h.post("/v1/jobs", h.submit, api.JobRequest{Service: "ffmpeg.transcode", Inputs: job.Inputs}),
+		h.post("/v1/jobs/batch", h.submit, api.BatchRequest{Jobs: []api.JobRequest{{Service: "ffmpeg.transcode", Inputs: job.Inputs}}}),
+		h.do("PATCH", "/v1/jobs/"+other.ID, h.submit, `{"priority":1}`), h.post("/v1/jobs/"+job.ID+"/retry", h.submit, nil),
 		h.get("/v1/jobs", h.read), h.get("/v1/jobs/"+job.ID, h.read), h.post("/v1/jobs/"+other.ID+"/cancel", h.submit, nil),
 		h.get("/v1/services", h.read), h.get("/v1/devices", h.read), h.get("/v1/devices/"+device, h.read), h.get("/v1/devices/"+device, h.admin),
 		h.post("/v1/pairings", h.admin, nil), h.post("/v1/provider/pair", "", `{"code":"x"}`), h.get("/healthz", ""), h.get("/readyz", ""),

@@ -143,11 +143,11 @@ func (w *world) finish() {
 	}
 	w.slots()
 	ctx := context.Background()
-	list, err := w.db.Jobs(ctx, store.JobFilter{Statuses: []string{"queued", "active", "verifying"}, Limit: 10})
+	page, err := w.db.Jobs(ctx, store.JobFilter{Statuses: []string{"queued", "active", "verifying"}, Limit: 10})
 	if err != nil {
 		w.Fatal(err)
 	}
-	for _, j := range list {
+	for _, j := range page.Jobs {
 		if _, err := w.db.Cancel(ctx, j.ID); err != nil {
 			w.Fatal(err)
 		}

@@ -17,14 +17,38 @@ type jobID struct {
 	ID string `path:"id"`
 }
 
-func (s *Server) createJob(ctx context.Context, _ call, in *jobInput) (*body[api.Job], error) {
-	ids, err := s.o.DB.Submit(ctx, in.job)
+func (s *Server) createJob(ctx context.Context, c call, in *jobInput) (*made[api.Job], error) {
+	return s.makeJob(ctx, c, in.job)
+}
+
+func (s *Server) makeJob(ctx context.Context, c call, job store.NewJob) (*made[api.Job], error) {
+	m, err := s.submit(ctx, c, job)
 	if err != nil {
 		return nil, err
 	}
-	s.submitted(in.job.Deadline)
-	s.o.Log.Info("job submitted", "job", ids[0], "account", in.job.AccountID, "service", in.job.Service)
-	return s.wholeJob(ctx, ids[0])
+	j, err := s.o.DB.JobByID(ctx, m.IDs[0])
+	if err != nil {
+		return nil, err
+	}
+	return madeOf(m, showJob(j)), nil
+}
+
+// submit stores jobs, once for their key, and wakes who waits for them.
+func (s *Server) submit(ctx context.Context, c call, jobs ...store.NewJob) (store.Made, error) {
+	if c.made.Replayed {
+		return c.made, nil
+	}
+	m, err := s.o.DB.SubmitOnce(ctx, c.once, jobs...)
+	if err != nil || m.Replayed {
+		return m, err
+	}
+	var soonest time.Time
+	for i, j := range jobs {
+		soonest = fence.Sooner(soonest, j.Deadline)
+		s.o.Log.Info("job submitted", "job", m.IDs[i], "account", j.AccountID, "service", j.Service)
+	}
+	s.submitted(soonest)
+	return m, nil
 }
 
 func (s *Server) wholeJob(ctx context.Context, id string) (*body[api.Job], error) {
@@ -33,23 +57,6 @@ func (s *Server) wholeJob(ctx context.Context, id string) (*body[api.Job], error
 		return nil, err
 	}
 	return answerWith(showJob(j)), nil
-}
-
-func (s *Server) listJobs(ctx context.Context, c call, in *struct {
-	Paging
-	Status  []string `query:"status" enum:"queued,active,verifying,cancelling,succeeded,failed,cancelled" doc:"any of these"`
-	Service string   `query:"service" maxLength:"100"`
-},
-) (*body[api.List[api.JobItem]], error) {
-	f := store.JobFilter{AccountID: c.key.AccountID, Statuses: in.Status, Service: in.Service, Before: in.Cursor, Limit: in.Limit + 1}
-	if c.isAdmin() {
-		f.AccountID = ""
-	}
-	list, err := s.o.DB.Jobs(ctx, f)
-	if err != nil {
-		return nil, err
-	}
-	return page(list, in.Limit, func(j store.Job) string { return j.ID }, showItem), nil
 }
 
 // visibleJob loads a job that the caller may know of.

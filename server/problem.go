@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -52,6 +53,9 @@ var statuses = map[string]int{
 	fence.CodeJobTerminal:    http.StatusConflict,
 	store.CodeLastAdminKey:   http.StatusConflict,
 	store.CodeRevoked:        http.StatusConflict,
+	store.CodeJobNotTerminal: http.StatusConflict,
+	store.CodeJobNotQueued:   http.StatusConflict,
+	store.CodeKeyReused:      http.StatusUnprocessableEntity,
 	fence.CodeInvalid:        http.StatusUnprocessableEntity,
 	store.CodeUnavailable:    http.StatusServiceUnavailable,
 	store.CodeStorageFull:    http.StatusInsufficientStorage,
@@ -109,11 +113,15 @@ func refusalOfStatus(status int) *refusal {
 	case http.StatusMethodNotAllowed:
 		return refuse(status, api.CodeMethodNotAllowed, "This route does not take that method; the Allow header lists those it takes.")
 	case http.StatusRequestEntityTooLarge:
-		return refuse(status, api.CodeTooLarge, "The body is too large; send at most 1 MiB.")
+		return tooLarge(maxBody)
 	case http.StatusUnsupportedMediaType:
 		return refuse(status, api.CodeUnsupportedType, "Send the body as application/json.")
 	}
 	return internal()
+}
+
+func tooLarge(limit int64) *refusal {
+	return refuse(http.StatusRequestEntityTooLarge, api.CodeTooLarge, fmt.Sprintf("The body is too large; send at most %d MiB.", limit>>20))
 }
 
 func notFound(what string) *refusal {

@@ -29,16 +29,19 @@ func (s *Server) table() []route {
 	uploads, pairing := &uploads{Server: s}, &pairing{Server: s, guesses: newGuesses(maxBadCodes, s.o.Mono)}
 	blobs := blobs{store: s.o.Artifacts, log: s.o.Log, problem: problem}
 	return []route{
-		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create)},
+		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create, keyed)},
 		{http.MethodGet, "/v1/uploads/{id}", "getUpload", scopeSubmit, 200, "What is held of an upload, and fresh URLs for the rest", typed(uploads.get)},
 		{http.MethodPost, "/v1/uploads/{id}/complete", "completeUpload", scopeSubmit, 200, "Close an upload; repeating it answers the same", typed(uploads.complete)},
 		{http.MethodPut, "/v1/blobs/{key}", "putBlob", scopeNone, 200, "Write one part through its signed URL", plain(blobs.put, describePut)},
 		{http.MethodGet, "/v1/blobs/{key}", "getBlob", scopeNone, 200, "Read an object through its signed URL", plain(blobs.get, describeBlob)},
 		{http.MethodHead, "/v1/blobs/{key}", "headBlob", scopeNone, 200, "Look at an object through its signed URL", plain(blobs.get, describeBlob)},
 
-		{http.MethodPost, "/v1/jobs", "createJob", scopeSubmit, 201, "Submit a job", typed(s.createJob)},
+		{http.MethodPost, "/v1/jobs", "createJob", scopeSubmit, 201, "Submit a job", typed(s.createJob, keyed)},
+		{http.MethodPost, "/v1/jobs/batch", "createBatch", scopeSubmit, 201, "Submit up to 500 jobs, all or none", typed(s.createBatch, keyed, batchBody)},
 		{http.MethodGet, "/v1/jobs", "listJobs", scopeRead, 200, "Jobs, newest first", typed(s.listJobs)},
 		{http.MethodGet, "/v1/jobs/{id}", "getJob", scopeRead, 200, "One job with its attempts", typed(s.getJob)},
+		{http.MethodPatch, "/v1/jobs/{id}", "changeJob", scopeSubmit, 200, "Change the priority of a queued job", typed(s.changeJob)},
+		{http.MethodPost, "/v1/jobs/{id}/retry", "retryJob", scopeSubmit, 201, "Submit the request of a job that has ended once more", typed(s.retryJob, keyed)},
 		{http.MethodPost, "/v1/jobs/{id}/cancel", "cancelJob", scopeSubmit, 202, "Cancel a job", typed(s.cancelJob)},
 		{http.MethodGet, "/v1/jobs/{id}/output", "getOutput", scopeRead, 302, "Where the verified output can be downloaded", typed(s.getOutput)},
 		{http.MethodGet, "/v1/jobs/{id}/attempts/{n}/log", "getLog", scopeRead, 200, "The kept tail of an attempt's log", typed(s.getLog, describeText)},
@@ -114,10 +117,18 @@ func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describ
 			d(m, &op)
 		}
 		huma.Register(m.api, op, func(ctx context.Context, in *I) (*O, error) {
+			if list, is := any(in).(interface{ open(string) error }); is {
+				if err := list.open(op.OperationID); err != nil {
+					return nil, m.server.refusalOf(err)
+				}
+			}
 			out, err := handle(ctx, callOf(ctx), in)
 			failpoint.Answer(op.OperationID)
 			if err != nil {
 				return nil, m.server.refusalOf(err)
+			}
+			if list, is := any(out).(interface{ seal(string) }); is {
+				list.seal(op.OperationID)
 			}
 			return out, nil
 		})

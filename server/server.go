@@ -96,6 +96,9 @@ func (s *Server) daily(ctx context.Context) {
 	defer day.Stop()
 	for {
 		s.discardAll(ctx)
+		if err := s.o.DB.ForgetKeys(ctx); err != nil {
+			s.o.Log.Warn("could not delete the idempotency keys that have expired", "err", err)
+		}
 		select {
 		case <-ctx.Done():
 			return

@@ -24,6 +24,9 @@ type jobInput struct {
 // that every fault is listed at once.
 func (in *jobInput) Resolve(ctx huma.Context) []error {
 	c := callOf(ctx.Context())
+	if c.made.Replayed {
+		return nil
+	}
 	check := jobCheck{Server: c.server, r: in.Body}
 	if err := check.run(ctx.Context(), c.key.AccountID); err != nil {
 		return []error{c.server.refusalOf(err)}
@@ -36,17 +39,18 @@ func (in *jobInput) Resolve(ctx huma.Context) []error {
 type jobCheck struct {
 	*Server
 	r      api.JobRequest
+	at     string // before the location of every fault
 	job    store.NewJob
 	media  []*probe.Media // of the inputs, nil where unknown
 	faults []error
 }
 
 func (j *jobCheck) wrong(location, message string) {
-	j.faults = append(j.faults, &huma.ErrorDetail{Location: location, Message: message})
+	j.faults = append(j.faults, &huma.ErrorDetail{Location: j.at + location, Message: message})
 }
 
 func (j *jobCheck) run(ctx context.Context, account string) error {
-	j.job = store.NewJob{AccountID: account, Service: j.r.Service, Params: j.r.Params, MaxAttempts: j.o.MaxAttempts, Credits: j.o.Pricing[j.r.Service]}
+	j.job = store.NewJob{At: j.at, AccountID: account, Service: j.r.Service, Params: j.r.Params, MaxAttempts: j.o.MaxAttempts, Credits: j.o.Pricing[j.r.Service]}
 	if err := j.inputs(ctx, account); err != nil {
 		return err
 	}

@@ -20,23 +20,36 @@ type uploads struct {
 	completing sync.Map // upload id → chan that is closed when its completion has ended
 }
 
-func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.UploadRequest }) (*body[api.UploadCreated], error) {
-	n, err := u.check(c.key.AccountID, in.Body)
+func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.UploadRequest }) (*made[api.UploadCreated], error) {
+	up, replayed, err := u.open(ctx, c, in.Body)
 	if err != nil {
 		return nil, err
 	}
-	up, err := u.o.DB.CreateUpload(ctx, n)
+	held, err := u.held(ctx, up) // begins what an earlier request has not, if it was cut off
+	if err != nil && !replayed {
+		return nil, errors.Join(err, u.o.DB.DropUpload(ctx, c.once, up.ID))
+	}
 	if err != nil {
 		return nil, err
 	}
-	if err := u.o.Artifacts.Begin(ctx, up.Key, up.Bytes, up.PartBytes); err != nil {
-		return nil, errors.Join(err, u.o.DB.DropUpload(ctx, up.ID))
-	}
-	p, err := u.sign(ctx, c, up, nil, 1)
+	p, err := u.sign(ctx, c, up, held, 1)
 	if err != nil {
 		return nil, err
 	}
-	return answerWith(api.UploadCreated{ID: up.ID, PartBytes: up.PartBytes, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}), nil
+	return madeOf(store.Made{Replayed: replayed}, api.UploadCreated{ID: up.ID, PartBytes: up.PartBytes, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}), nil
+}
+
+// open makes an upload, or finds the one that its key has made before.
+func (u *uploads) open(ctx context.Context, c call, r api.UploadRequest) (up store.Upload, replayed bool, err error) {
+	if c.made.Replayed {
+		up, err = u.o.DB.MadeUpload(ctx, c.made)
+		return up, true, err
+	}
+	n, err := u.check(c.key.AccountID, r)
+	if err != nil {
+		return up, false, err
+	}
+	return u.o.DB.CreateUploadOnce(ctx, c.once, n)
 }
 
 // check lists every fault of an announced file.

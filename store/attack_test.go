@@ -34,6 +34,8 @@ var attacks = []attack{
 	{"jobs_same", `UPDATE OR REPLACE jobs SET oid = (SELECT rowid FROM jobs WHERE id = '{live}') WHERE id = '{won}'`},
 	{"jobs_same", `UPDATE jobs SET resolved = '{}' WHERE id = '{live}'`},
 	{"jobs_same", `UPDATE jobs SET max_attempts = 10 WHERE id = '{queued}'`},
+	{"jobs_place", `UPDATE jobs SET priority = 100 WHERE id = '{live}'`},
+	{"jobs_place", `UPDATE jobs SET priority = 100 WHERE id = '{failed}'`},
 	{"jobs_settled", `UPDATE jobs SET failure_code = 'no_capacity' WHERE id = '{failed}'`},
 	{"jobs_settled", `UPDATE jobs SET failure_message = NULL WHERE id = '{failed}'`},
 	{"jobs_settled", `UPDATE jobs SET finished_at = NULL WHERE id = '{won}'`},

@@ -37,8 +37,8 @@ func openStudio(b testing.TB, dir string) *studio {
 	o.Now, o.Mono = time.Now, func() time.Duration { return time.Since(start) }
 	s := &studio{DB: storetest.MustOpen(b, o)}
 	account := ""
-	if jobs, err := s.Jobs(context.Background(), store.JobFilter{Limit: 1}); err == nil && len(jobs) > 0 {
-		account = jobs[0].AccountID // a filled database has had its first start
+	if page, err := s.Jobs(context.Background(), store.JobFilter{Limit: 1}); err == nil && len(page.Jobs) > 0 {
+		account = page.Jobs[0].AccountID // a filled database has had its first start
 	} else {
 		account = storetest.MustAccount(b, s.DB)
 	}

@@ -276,15 +276,16 @@ func TestWriter_ErrorUndoesItsOwnClosureOnly(t *testing.T) {
 	f := open(t)
 	bad := storetest.Job(f.account, "upl_none")
 	good := storetest.Job(f.account, f.upload)
+	bad.At = "jobs[1]."
 	_, err := f.Submit(ctx, good, bad)
 	refused(t, err, fence.CodeInvalid)
 	var e *fence.Error
 	if !errors.As(err, &e) || len(e.Faults) != 1 || e.Faults[0].Location != "jobs[1].inputs[0].upload_id" {
 		t.Fatalf("faults %+v", e)
 	}
-	jobs, err := f.Jobs(ctx, store.JobFilter{Limit: 10})
+	page, err := f.Jobs(ctx, store.JobFilter{Limit: 10})
 	must(t, err)
-	if len(jobs) != 0 {
-		t.Fatalf("%d jobs were stored of a batch that was refused", len(jobs))
+	if len(page.Jobs) != 0 {
+		t.Fatalf("%d jobs were stored of a batch that was refused", len(page.Jobs))
 	}
 }

@@ -48,9 +48,15 @@ func (f *fixture) chain(t *testing.T, n int) []string {
 // count is how many of the jobs are in a status.
 func (f *fixture) count(t *testing.T, status fence.JobStatus) int {
 	t.Helper()
-	jobs, err := f.Jobs(ctx, store.JobFilter{Statuses: []string{string(status)}, Limit: many})
-	must(t, err)
-	return len(jobs)
+	n := 0
+	for filter := (store.JobFilter{Statuses: []string{string(status)}, Limit: many}); ; {
+		page, err := f.Jobs(ctx, filter)
+		must(t, err)
+		if n += len(page.Jobs); page.Next == "" {
+			return n
+		}
+		filter.Before = page.Next
+	}
 }
 
 // more says whether the store has said that there is more to tell.

@@ -19,18 +19,30 @@ type Input struct {
 	Media           json.RawMessage // the server's own probe, or nil
 }
 
+const inputQuery = `SELECT i.job_id, coalesce(i.upload_id, ''), coalesce(i.input_job_id, ''), coalesce(u.name, o.output_name), coalesce(u.object_key, f.object_key, ''),
+		coalesce(u.bytes, f.bytes, 0), coalesce(u.sha256, f.sha256, ''), coalesce(u.media, f.media)
+	FROM job_inputs i LEFT JOIN uploads u ON u.id = i.upload_id
+	LEFT JOIN jobs o ON o.id = i.input_job_id LEFT JOIN artifacts f ON f.job_id = i.input_job_id `
+
 func (q querier) inputs(jobID string) ([]Input, error) {
-	var out []Input
-	err := q.each(`SELECT coalesce(i.upload_id, ''), coalesce(i.input_job_id, ''), coalesce(u.name, o.output_name), coalesce(u.object_key, f.object_key, ''),
-			coalesce(u.bytes, f.bytes, 0), coalesce(u.sha256, f.sha256, ''), coalesce(u.media, f.media)
-		FROM job_inputs i LEFT JOIN uploads u ON u.id = i.upload_id
-		LEFT JOIN jobs o ON o.id = i.input_job_id LEFT JOIN artifacts f ON f.job_id = i.input_job_id
-		WHERE i.job_id = ? ORDER BY i.position`, []any{jobID}, func(rows *sql.Rows) error {
+	all, err := q.inputsBy(inputQuery+`WHERE i.job_id = ? ORDER BY i.position`, jobID)
+	return all[jobID], err
+}
+
+// inputsOf are the inputs of many jobs, in one query, by job.
+func (q querier) inputsOf(jobIDs []string) (map[string][]Input, error) {
+	return q.inputsBy(inputQuery+`WHERE i.job_id IN (SELECT value FROM json_each(?)) ORDER BY i.job_id, i.position`, asJSON(jobIDs))
+}
+
+func (q querier) inputsBy(query string, arg any) (map[string][]Input, error) {
+	out := map[string][]Input{}
+	err := q.each(query, []any{arg}, func(rows *sql.Rows) error {
 		var in Input
+		var job string
 		var media sql.NullString
-		err := rows.Scan(&in.UploadID, &in.JobID, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media)
+		err := rows.Scan(&job, &in.UploadID, &in.JobID, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media)
 		in.Media = rawOrNil(media)
-		out = append(out, in)
+		out[job] = append(out[job], in)
 		return err
 	})
 	return out, err

@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
-	"strings"
 	"time"
 
 	"rendermac/fence"
@@ -52,15 +50,6 @@ type Artifact struct {
 	SHA256   string
 	Media    json.RawMessage
 	Warnings []string
-}
-
-// JobFilter narrows a list of jobs; the newest come first.
-type JobFilter struct {
-	AccountID string // empty: all
-	Statuses  []string
-	Service   string
-	Before    string // the last id of the page before
-	Limit     int
 }
 
 const jobColumns = `j.id, j.account_id, j.status, j.service, j.params, j.priority, j.max_attempts, j.admission_deadline, j.requires, j.webhook_url,
@@ -113,40 +102,19 @@ func (db *DB) JobByID(ctx context.Context, id string) (Job, error) {
 	return j, err
 }
 
-// liveJobs lets a list of live jobs use their small index.
-const liveJobs = `(j.status = 'queued' OR j.status = 'active' OR j.status = 'verifying' OR j.status = 'cancelling')`
-
-// Jobs lists jobs without their attempts, newest first.
-func (db *DB) Jobs(ctx context.Context, f JobFilter) ([]Job, error) {
-	where, args := []string{"1 = 1"}, []any{}
-	add := func(clause string, values ...any) {
-		where, args = append(where, clause), append(args, values...)
-	}
-	if f.AccountID != "" {
-		add("j.account_id = ?", f.AccountID)
-	}
-	if f.Service != "" {
-		add("j.service = ?", f.Service)
-	}
-	if f.Before != "" {
-		add("j.id < ?", f.Before)
-	}
-	if len(f.Statuses) > 0 {
-		values := make([]any, len(f.Statuses))
-		for i, s := range f.Statuses {
-			values[i] = s
-		}
-		if !slices.ContainsFunc(f.Statuses, func(s string) bool { return fence.JobStatus(s).Terminal() }) {
-			add(liveJobs)
-		}
-		add("j.status IN (?"+strings.Repeat(", ?", len(values)-1)+")", values...)
-	}
-	var out []Job
+// JobsByID loads jobs whole, in the order of their ids.
+func (db *DB) JobsByID(ctx context.Context, ids []string) ([]Job, error) {
+	var jobs []Job
 	err := db.read(ctx, func(q querier) (err error) {
-		out, err = q.jobs("WHERE "+strings.Join(where, " AND ")+" ORDER BY j.id DESC LIMIT ?", append(args, f.Limit)...)
+		jobs, err = q.jobs(`WHERE j.id IN (SELECT value FROM json_each(?)) ORDER BY j.id`, asJSON(ids))
+		for i := range jobs {
+			if err == nil {
+				jobs[i].Attempts, err = q.attempts(jobs[i].ID)
+			}
+		}
 		return err
 	})
-	return out, err
+	return jobs, err
 }
 
 func (q querier) jobs(where string, args ...any) ([]Job, error) {
@@ -156,10 +124,16 @@ func (q querier) jobs(where string, args ...any) ([]Job, error) {
 		out = append(out, j)
 		return err
 	})
+	if err != nil {
+		return nil, err
+	}
+	ids := make([]string, len(out))
+	for i, j := range out {
+		ids[i] = j.ID
+	}
+	inputs, err := q.inputsOf(ids)
 	for i := range out {
-		if err == nil {
-			out[i].Inputs, err = q.inputs(out[i].ID)
-		}
+		out[i].Inputs = inputs[out[i].ID]
 	}
 	return out, err
 }

@@ -133,10 +133,10 @@ func TestCredits_TooFewForAllOfABatchStoreNone(t *testing.T) {
 	j.Credits = 2
 	_, err = f.Submit(ctx, j, j, j)
 	refused(t, err, store.CodeCreditExceeded)
-	jobs, err := f.Jobs(ctx, store.JobFilter{Limit: 10})
+	page, err := f.Jobs(ctx, store.JobFilter{Limit: 10})
 	must(t, err)
-	if got := balance(t, f, f.account); len(jobs) > 0 || got != (store.Balance{}) {
-		t.Errorf("%d jobs are there and the balance is %+v", len(jobs), got)
+	if got := balance(t, f, f.account); len(page.Jobs) > 0 || got != (store.Balance{}) {
+		t.Errorf("%d jobs are there and the balance is %+v", len(page.Jobs), got)
 	}
 	_, err = f.Submit(ctx, j, j)
 	must(t, err)

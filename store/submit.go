@@ -34,37 +34,49 @@ type NewJob struct {
 	ContentType   string
 	Labels        map[string]string
 	Credits       int64
+	RetryOf       string // the job, of the same account, that this one repeats
+	At            string // what stands before the locations of its faults: "jobs[3]."
 }
 
 // Submit stores all jobs or none, and answers with their ids. Every fault of
 // every job is listed.
 func (db *DB) Submit(ctx context.Context, jobs ...NewJob) ([]string, error) {
-	var ids []string
-	err := db.w.do(ctx, func(t *tx) error {
-		ids = ids[:0]
-		var faults []fence.Fault
-		for i, j := range jobs {
-			id, wrong, err := t.submit(j)
-			if err != nil {
-				return err
-			}
-			for _, f := range wrong {
-				if len(jobs) > 1 {
-					f.Location = fmt.Sprintf("jobs[%d].%s", i, f.Location)
-				}
-				faults = append(faults, f)
-			}
-			ids = append(ids, id)
-		}
-		if len(faults) > 0 {
-			return &fence.Error{Code: fence.CodeInvalid, Message: "the job was not stored: mend what is listed and send it again", Faults: faults}
-		}
-		return nil
+	made, err := db.SubmitOnce(ctx, Once{}, jobs...)
+	return made.IDs, err
+}
+
+// SubmitOnce is Submit for a request that may come more than once.
+func (db *DB) SubmitOnce(ctx context.Context, once Once, jobs ...NewJob) (made Made, err error) {
+	err = db.w.do(ctx, func(t *tx) error {
+		made, err = t.once(once, func() ([]string, error) { return t.submitAll(jobs) })
+		return err
 	})
-	return ids, err
+	return made, err
+}
+
+func (t *tx) submitAll(jobs []NewJob) ([]string, error) {
+	var ids []string
+	var faults []fence.Fault
+	for _, j := range jobs {
+		id, wrong, err := t.submit(j)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range wrong {
+			faults = append(faults, fence.Fault{Location: j.At + f.Location, Message: f.Message})
+		}
+		ids = append(ids, id)
+	}
+	if len(faults) > 0 {
+		return nil, &fence.Error{Code: fence.CodeInvalid, Message: "nothing was stored: mend what is listed and send it again", Faults: faults}
+	}
+	return ids, nil
 }
 
 func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
+	if err := t.checkRetry(j); err != nil {
+		return "", nil, err
+	}
 	in, faults, err := t.checkInputs(j)
 	if err != nil || len(faults) > 0 {
 		return "", faults, err
@@ -80,11 +92,14 @@ func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
 		return "", nil, err
 	}
 	err = t.exec(`INSERT INTO jobs (id, account_id, status, service, params, resolved, needs, priority, max_attempts, admission_deadline, requires,
-			webhook_url, webhook_events, output_name, output_ext, content_type, labels, waiting_on, created_at)
-		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			webhook_url, webhook_events, output_name, output_ext, content_type, labels, retry_of, waiting_on, created_at)
+		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, j.AccountID, j.Service, rawOr(j.Params, "{}"), string(j.Resolved), asJSON(j.Needs), j.Priority, j.MaxAttempts, msOrNull(j.Deadline), rawOrNull(j.Requires),
-		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(in.waitingOn), ms(t.now))
+		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(j.RetryOf), orNull(in.waitingOn), ms(t.now))
 	if err != nil {
+		return "", nil, err
+	}
+	if err := t.noteAhead(); err != nil {
 		return "", nil, err
 	}
 	for i, input := range j.Inputs {
@@ -142,12 +157,16 @@ func (q querier) checkInput(account string, in NewInput) (name string, waits boo
 		return name, false, fault, err
 	}
 	var status fence.JobStatus
-	err = q.one(`SELECT output_name, status FROM jobs WHERE id = ? AND account_id = ?`, []any{in.JobID, account}, &name, &status)
+	var removed bool
+	err = q.one(`SELECT j.output_name, j.status, f.deleted_at IS NOT NULL FROM jobs j LEFT JOIN artifacts f ON f.job_id = j.id
+		WHERE j.id = ? AND j.account_id = ?`, []any{in.JobID, account}, &name, &status, &removed)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return "", false, &fence.Fault{Location: "job_id", Message: "there is no such job"}, nil
 	case status == fence.JobFailed || status == fence.JobCancelled || status == fence.JobCancelling:
 		fault = &fence.Fault{Location: "job_id", Message: "that job has no output: it is " + string(status)}
+	case removed:
+		fault = &fence.Fault{Location: "job_id", Message: "that job's output has been removed: run it again"}
 	}
 	return name, status != fence.JobSucceeded, fault, err
 }

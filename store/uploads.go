@@ -34,20 +34,36 @@ type NewUpload struct {
 
 // CreateUpload opens an upload.
 func (db *DB) CreateUpload(ctx context.Context, n NewUpload) (Upload, error) {
-	u := Upload{AccountID: n.AccountID, Name: n.Name, Bytes: n.Bytes, SHA256: n.SHA256, PartBytes: n.PartBytes}
-	err := db.w.do(ctx, func(t *tx) (err error) {
-		if u.ID, err = t.id("upl"); err != nil {
-			return err
-		}
-		u.Key, u.CreatedAt = "uploads/"+u.ID+"/original", t.now
-		err = t.exec(`INSERT INTO uploads (id, account_id, name, bytes, sha256, part_bytes, status, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
-			u.ID, u.AccountID, u.Name, u.Bytes, orNull(u.SHA256), u.PartBytes, u.Key, ms(t.now))
+	u, _, err := db.CreateUploadOnce(ctx, Once{}, n)
+	return u, err
+}
+
+// CreateUploadOnce is CreateUpload for a request that may come more than once;
+// replayed says that an earlier one has opened the upload.
+func (db *DB) CreateUploadOnce(ctx context.Context, once Once, n NewUpload) (u Upload, replayed bool, err error) {
+	err = db.w.do(ctx, func(t *tx) error {
+		made, err := t.once(once, func() ([]string, error) { return t.createUpload(n) })
 		if err != nil {
 			return err
 		}
-		return t.insertParts(u.ID, n.Parts)
+		replayed = made.Replayed
+		u, err = t.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, made.IDs[0])
+		return goneIfMissing(err)
 	})
-	return u, err
+	return u, replayed, err
+}
+
+func (t *tx) createUpload(n NewUpload) ([]string, error) {
+	id, err := t.id("upl")
+	if err != nil {
+		return nil, err
+	}
+	err = t.exec(`INSERT INTO uploads (id, account_id, name, bytes, sha256, part_bytes, status, object_key, created_at) VALUES (?, ?, ?, ?, ?, ?, 'open', ?, ?)`,
+		id, n.AccountID, n.Name, n.Bytes, orNull(n.SHA256), n.PartBytes, "uploads/"+id+"/original", ms(t.now))
+	if err != nil {
+		return nil, err
+	}
+	return []string{id}, t.insertParts(id, n.Parts)
 }
 
 const uploadColumns = `id, account_id, name, bytes, coalesce(sha256, ''), part_bytes, status = 'complete', object_key, media, created_at`
@@ -74,6 +90,12 @@ func (db *DB) UploadByID(ctx context.Context, id string) (Upload, error) {
 	return u, err
 }
 
+// MadeUpload loads the upload that an earlier request has made.
+func (db *DB) MadeUpload(ctx context.Context, m Made) (Upload, error) {
+	u, err := db.UploadByID(ctx, m.IDs[0])
+	return u, goneIfMissing(err)
+}
+
 // CompleteUpload records what the server has itself found an upload to be.
 // Repeating it changes nothing.
 func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.RawMessage) (Upload, error) {
@@ -93,9 +115,15 @@ func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.
 	return u, err
 }
 
-// DropUpload forgets an upload that never began, for want of space.
-func (db *DB) DropUpload(ctx context.Context, id string) error {
+// DropUpload forgets an upload that never began, for want of space, and the key
+// that it was asked for with: errors are not kept.
+func (db *DB) DropUpload(ctx context.Context, once Once, id string) error {
 	return db.w.do(ctx, func(t *tx) error {
+		err := t.exec(`DELETE FROM idempotency_keys WHERE account_id = ? AND route = ? AND key = ? AND resource_ids = ?`,
+			once.AccountID, once.Route, once.Key, asJSON([]string{id}))
+		if err != nil {
+			return err
+		}
 		if err := t.exec(`DELETE FROM upload_parts WHERE owner_id = ?`, id); err != nil {
 			return err
 		}

@@ -4,153 +4,108 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 
 	"github.com/mattn/go-isatty"
 	"github.com/vbauerster/mpb/v8"
 	"github.com/vbauerster/mpb/v8/decor"
-
-	"rendermac/api"
 )
 
 // board shows one line a file: bars on a terminal, elsewhere a line of text
 // whenever something new begins.
 type board struct {
-	mu   sync.Mutex // one line of text at a time
-	out  io.Writer
-	bars *mpb.Progress // nil where out is no terminal
+	out   io.Writer
+	files int
+	bars  *mpb.Progress // nil where out is no terminal
+	total *mpb.Bar      // of all files, where there are several
+
+	mu     sync.Mutex // one line of text at a time
+	lines  int
+	stages map[string]int // how many files are at each
 }
 
+// stages are what a file may be at, as the last bar names them.
+var stages = []string{"failed", "uploading", "queued", "running", "downloading"}
+
 func newBoard(out io.Writer, files int) *board {
-	b := &board{out: out}
-	if f, ok := out.(*os.File); ok && isatty.IsTerminal(f.Fd()) && files > 0 {
-		b.bars = mpb.New(mpb.WithOutput(f), mpb.WithWidth(28))
+	b := &board{out: out, files: files, stages: map[string]int{}}
+	f, ok := out.(*os.File)
+	if !ok || !isatty.IsTerminal(f.Fd()) || os.Getenv("TERM") == "dumb" {
+		return b
+	}
+	b.bars = mpb.New(mpb.WithOutput(f))
+	if files > 1 {
+		b.total = b.bar(files+1, count(files, "file"), int64(files), b.tally)
 	}
 	return b
 }
 
-// close waits for the bars' last state to be drawn.
-func (b *board) close() {
-	if b.bars != nil {
-		b.bars.Wait()
-	}
-}
-
 const (
-	nameWidth = 28 // keeps bars under each other
-	barTotal  = 1000
+	barWidth     = 14
+	nameWidth    = 40 // at the most; a quarter of the terminal
+	leastOfAText = 20
 )
 
-// line is one file's line.
-type line struct {
-	board *board
-	name  string
-	bar   *mpb.Bar
-
-	mu          sync.Mutex
-	text        string
-	done, total int64 // of what the bar shows now
+// bar is name, bar, percentage, and as much of the text as there is room for.
+func (b *board) bar(at int, name string, total int64, text func() string) *mpb.Bar {
+	return b.bars.AddBar(total, mpb.BarPriority(at), mpb.BarWidth(barWidth), mpb.BarRemoveOnComplete(),
+		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string {
+			width := min(max(s.AvailableWidth/4, leastOfAFile), nameWidth)
+			return pad(shorten(name, width), width)
+		})),
+		mpb.AppendDecorators(decor.Any(func(s decor.Statistics) string {
+			room := s.AvailableWidth - barWidth - 2
+			if room < leastOfAText {
+				room = s.AvailableWidth // and the bar goes without
+			}
+			return cut(fmt.Sprintf("%3d %%  %s", 100*s.Current/max(1, s.Total), text()), room)
+		})))
 }
 
-func (b *board) line(name string) *line {
-	l := &line{board: b, name: clean(name)}
-	if b.bars != nil {
-		l.bar = b.bars.AddBar(barTotal,
-			mpb.PrependDecorators(decor.Name(shorten(l.name, nameWidth), decor.WC{W: nameWidth + 1, C: decor.DindentRight})),
-			mpb.AppendDecorators(decor.Percentage(decor.WC{W: 5}), decor.Any(func(decor.Statistics) string { return "  " + l.said() })))
+// tally says how many files are at each stage.
+func (b *board) tally() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var parts []string
+	for _, stage := range stages {
+		if n := b.stages[stage]; n > 0 {
+			parts = append(parts, fmt.Sprintf("%d %s", n, stage))
+		}
 	}
-	return l
+	if n := b.files - b.lines; n > 0 {
+		parts = append(parts, fmt.Sprintf("%d to come", n))
+	}
+	return strings.Join(parts, ", ")
 }
 
-func (l *line) said() string {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text
+// move counts a file at another stage.
+func (b *board) move(from, to string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.stages[from]--
+	b.stages[to]++
 }
 
-// say begins something new; saying the same again is silent.
-func (l *line) say(text string) {
-	l.mu.Lock()
-	text = clean(text)
-	same := l.text == text
-	l.text = text
-	l.mu.Unlock()
-	if l.bar != nil || same {
+// print writes a line that stays, above the bars.
+func (b *board) print(name, text string) {
+	line := fmt.Sprintf("%s: %s\n", name, text)
+	if b.bars != nil {
+		fmt.Fprint(b.bars, line)
 		return
 	}
-	l.board.mu.Lock()
-	defer l.board.mu.Unlock()
-	fmt.Fprintf(l.board.out, "%s: %s\n", l.name, text)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fmt.Fprint(b.out, line)
 }
 
-// transfer begins a count of bytes.
-func (l *line) transfer(text string, total int64) {
-	l.say(text)
-	l.mu.Lock()
-	l.done, l.total = 0, total
-	l.mu.Unlock()
-	l.add(0)
-}
-
-// add counts bytes of the transfer; fewer than none where a part starts over.
-func (l *line) add(n int64) {
-	l.mu.Lock()
-	l.done += n
-	fraction := float64(l.done) / float64(max(1, l.total))
-	l.mu.Unlock()
-	l.show(fraction)
-}
-
-func (l *line) show(fraction float64) {
-	if l.bar != nil {
-		l.bar.SetCurrent(int64(min(max(fraction, 0), 0.999) * barTotal)) // a full bar would end
+// close takes the last bar away, once all that was printed has been drawn.
+func (b *board) close() {
+	if b.bars == nil {
+		return
 	}
-}
-
-// follow shows how a job goes on.
-func (l *line) follow(job *api.Job, note string) {
-	l.say(standing(job) + note)
-	if n := len(job.Attempts); n > 0 && job.Attempts[n-1].Fraction != nil {
-		l.show(*job.Attempts[n-1].Fraction)
-	} else {
-		l.show(0)
+	if b.total != nil {
+		b.total.Abort(true)
 	}
-}
-
-// standing is where a job stands, in words that change only with its phase.
-func standing(job *api.Job) string {
-	if job.Status == api.JobQueued {
-		return "queued as " + job.ID
-	}
-	if job.Status != api.JobActive || len(job.Attempts) == 0 {
-		return job.Status
-	}
-	a := job.Attempts[len(job.Attempts)-1]
-	text := a.Status + " on " + a.DeviceName
-	if a.AttemptNumber > 1 {
-		text += fmt.Sprintf(" (attempt %d)", a.AttemptNumber)
-	}
-	return text
-}
-
-// end says the last word and leaves the line standing, full if all went well.
-func (l *line) end(text string, well bool) {
-	l.say(text)
-	switch {
-	case l.bar == nil:
-	case well:
-		l.bar.SetCurrent(barTotal)
-	default:
-		l.bar.Abort(false)
-	}
-}
-
-// shorten leaves out the middle of what is too long.
-func shorten(s string, width int) string {
-	runes := []rune(s)
-	if len(runes) <= width {
-		return s
-	}
-	half := (width - 1) / 2
-	return string(runes[:half]) + "…" + string(runes[len(runes)-half:])
+	b.bars.Wait()
 }

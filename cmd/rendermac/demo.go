@@ -155,7 +155,8 @@ func (d *demo) transcode(ctx context.Context) (string, error) {
 	if s.job, err = s.request(ctx); err != nil {
 		return "", err
 	}
-	o := s.each(ctx, []string{d.file})[0]
+	o := s.start(ctx, []string{d.file})[0]
+	<-o.done
 	s.board.close()
 	if fault := o.fault(); fault != nil {
 		return "", fault

@@ -64,7 +64,7 @@ func download(ctx context.Context, client *api.Client, job *api.Job, out string,
 	if err := checkFolder(path); err != nil {
 		return "", err
 	}
-	line.transfer("downloading the result, "+size(job.Artifact.Bytes), job.Artifact.Bytes)
+	line.transfer("downloading", job.Artifact.Bytes)
 	if err := client.Download(ctx, job, path, force, line.add); err != nil {
 		return "", err
 	}

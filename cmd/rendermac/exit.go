@@ -41,12 +41,21 @@ func (f faults) err() error {
 	return f
 }
 
-// codeOf is how err ends the process. A lower code is the worse one: what broke
-// on the way weighs more than a failed job, and that more than a cancelled one.
+// codeOf is how err ends the process. Of several faults a failed job counts
+// first, then a cancelled one, then whatever else broke.
 func codeOf(err error) int {
 	var many faults
 	if errors.As(err, &many) {
-		return codeOf(slices.MinFunc(many, func(a, b error) int { return codeOf(a) - codeOf(b) }))
+		codes := make([]int, len(many))
+		for i, one := range many {
+			codes[i] = codeOf(one)
+		}
+		for _, code := range []int{exitJobFailed, exitJobCancelled, exitFailed} {
+			if slices.Contains(codes, code) {
+				return code
+			}
+		}
+		return codes[0]
 	}
 	var coded *codedError
 	if errors.As(err, &coded) {

@@ -33,13 +33,14 @@ type fakeServer struct {
 
 	mu        sync.Mutex
 	uploads   map[string]int64
+	names     map[string]string // of uploads
 	jobs      map[string]*api.Job
 	asked     []string // bodies, newest last
 	cancelled []string
 }
 
 func newFakeServer() *fakeServer {
-	f := &fakeServer{uploads: map[string]int64{}, jobs: map[string]*api.Job{}, submitted: make(chan string, 100)}
+	f := &fakeServer{uploads: map[string]int64{}, names: map[string]string{}, jobs: map[string]*api.Job{}, submitted: make(chan string, 100)}
 	mux := http.NewServeMux()
 	keyed := func(route string, h func(http.ResponseWriter, *http.Request)) {
 		mux.HandleFunc(route, func(w http.ResponseWriter, r *http.Request) {
@@ -58,6 +59,11 @@ func newFakeServer() *fakeServer {
 	keyed("GET /v1/jobs", f.list)
 	keyed("GET /v1/jobs/{id}", f.show)
 	keyed("POST /v1/jobs/{id}/cancel", f.cancel)
+	keyed("POST /v1/jobs/{id}/retry", f.retry)
+	keyed("PATCH /v1/jobs/{id}", f.prioritize)
+	keyed("GET /v1/jobs/{id}/attempts/{n}/log", func(w http.ResponseWriter, r *http.Request) {
+		fmt.Fprintf(w, "attempt %s\nframe=1\r\n\x1b[2Jframe=2", r.PathValue("n"))
+	})
 	keyed("GET /v1/jobs/{id}/output", func(w http.ResponseWriter, r *http.Request) {
 		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
 	})
@@ -104,7 +110,7 @@ func (f *fakeServer) createUpload(w http.ResponseWriter, r *http.Request) {
 	var request api.UploadRequest
 	_ = json.Unmarshal(f.note(r), &request)
 	id := fmt.Sprintf("upl_%d", len(f.uploads)+1)
-	f.uploads[id] = request.Bytes
+	f.uploads[id], f.names[id] = request.Bytes, request.Name
 	respond(w, 201, api.UploadCreated{ID: id, PartBytes: 64 << 20, Parts: []api.PartURL{{Number: 1, URL: "/v1/blobs/" + id}}})
 }
 
@@ -118,7 +124,10 @@ func (f *fakeServer) submit(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(f.note(r), &request)
 	var params struct{ Preset string }
 	_ = json.Unmarshal(request.Params, &params)
-	if params.Preset == "impossible" {
+	if request.Service == "mixed" {
+		params.Preset = strings.TrimSuffix(f.names[*request.Inputs[0].UploadID], ".mov")
+	}
+	if params.Preset == "impossible" || params.Preset == "refused" {
 		refuse(w, 422, api.CodeInvalid, "The job was not taken.", api.Fault{Location: "params.preset", Message: "is not one of web-1080p"})
 		return
 	}
@@ -172,6 +181,7 @@ func (f *fakeServer) show(w http.ResponseWriter, r *http.Request) {
 }
 
 func (f *fakeServer) list(w http.ResponseWriter, r *http.Request) {
+	f.asked = append(f.asked, r.URL.RawQuery)
 	page := api.List[api.JobItem]{Items: []api.JobItem{}}
 	for _, id := range slices.Backward(slices.Sorted(maps.Keys(f.jobs))) {
 		if s := r.URL.Query().Get("status"); s == "" || strings.Contains(s, f.jobs[id].Status) {
@@ -201,6 +211,29 @@ func (f *fakeServer) device(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	refuse(w, 404, api.CodeNotFound, "There is no such device.")
+}
+
+func (f *fakeServer) retry(w http.ResponseWriter, r *http.Request) {
+	old := f.jobs[r.PathValue("id")]
+	if old == nil || !old.Ended() {
+		refuse(w, 409, api.CodeJobNotTerminal, "The job has not ended.")
+		return
+	}
+	job := &api.Job{JobItem: api.JobItem{ID: fmt.Sprintf("job_%d", len(f.jobs)+1), Status: api.JobQueued, RetryOf: &old.ID, CreatedAt: time.Now()}}
+	f.jobs[job.ID] = job
+	respond(w, 201, job)
+}
+
+func (f *fakeServer) prioritize(w http.ResponseWriter, r *http.Request) {
+	var change api.JobChange
+	_ = json.Unmarshal(f.note(r), &change)
+	job := f.jobs[r.PathValue("id")]
+	if job == nil || job.Status != api.JobQueued {
+		refuse(w, 409, api.CodeJobNotQueued, "The job has left the queue.")
+		return
+	}
+	job.Priority = change.Priority
+	respond(w, 200, job)
 }
 
 func (f *fakeServer) revoke(w http.ResponseWriter, r *http.Request) {
@@ -234,7 +267,7 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 		{Name: "runs"},
 		{Name: "impossible"},
 	},
-}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
+}, {Name: "mixed", Title: "Goes as the file's name says", DevicesOnline: 1, Params: json.RawMessage(`{}`)}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
 
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
 	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"}, Tags: []string{"hdr", "b"},

@@ -13,38 +13,9 @@ import (
 func jobsCommand(g *globals) *cobra.Command {
 	return listing(&cobra.Command{
 		Use:     "jobs",
-		Short:   "List, show, cancel and download jobs",
+		Short:   "List, show, cancel, retry and download jobs",
 		Example: "  rendermac jobs\n  rendermac jobs show job_01kbd3m8q5w9x2c7e4r6t8y0za",
-	}, jobsListCommand(g), jobsShowCommand(g), jobsCancelCommand(g), jobsDownloadCommand(g))
-}
-
-func jobsListCommand(g *globals) *cobra.Command {
-	var status string
-	var limit int
-	cmd := withJSON(&cobra.Command{
-		Use:     "list",
-		Short:   "List jobs, newest first",
-		Example: "  rendermac jobs list --status queued,active\n  rendermac jobs list --json",
-		Args:    cobra.NoArgs,
-		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, _ []string) error {
-			if limit < 1 || limit > 500 {
-				return usagef("--limit must be 1 to 500")
-			}
-			page, err := client.Jobs(cmd.Context(), status, limit, "")
-			if err != nil {
-				return err
-			}
-			return show(cmd, page, func(w io.Writer) error {
-				if page.NextCursor != nil {
-					fmt.Fprintf(cmd.ErrOrStderr(), "These are the newest %d; more with --limit.\n", len(page.Items))
-				}
-				return printJobs(w, page.Items, status)
-			})
-		}),
-	})
-	cmd.Flags().StringVar(&status, "status", "", "only these, with commas between: queued, active, verifying, cancelling, succeeded, failed, cancelled")
-	cmd.Flags().IntVar(&limit, "limit", 50, "how many, at most 500")
-	return cmd
+	}, jobsListCommand(g), jobsShowCommand(g), jobsLogCommand(g), jobsCancelCommand(g), jobsRetryCommand(g), jobsPriorityCommand(g), jobsDownloadCommand(g))
 }
 
 func jobsShowCommand(g *globals) *cobra.Command {

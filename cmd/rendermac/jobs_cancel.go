@@ -1,9 +1,6 @@
 package main
 
 import (
-	"fmt"
-	"io"
-
 	"github.com/spf13/cobra"
 
 	"rendermac/api"
@@ -17,26 +14,9 @@ func jobsCancelCommand(g *globals) *cobra.Command {
 			"Every id is tried; the exit code is 1 if one could not be cancelled, as where it has already ended.",
 		Example: "  rendermac jobs cancel job_01kbd3m8q5w9x2c7e4r6t8y0za",
 		Args:    cobra.MatchAll(cobra.MinimumNArgs(1), jobIDs),
-		RunE:    g.asking(cancelJobs),
+		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, ids []string) error {
+			return eachJob(cmd, ids, func(id string) (*api.Job, error) { return client.Cancel(cmd.Context(), id) },
+				func(job *api.Job) string { return job.ID + " " + job.Status })
+		}),
 	})
-}
-
-// cancelJobs tries every id; each that fails is a fault of its own.
-func cancelJobs(cmd *cobra.Command, client *api.Client, ids []string) error {
-	var failed faults
-	for _, id := range ids {
-		job, err := client.Cancel(cmd.Context(), id)
-		if err != nil {
-			failed = append(failed, fmt.Errorf("%s: %w", id, err))
-			continue
-		}
-		err = show(cmd, job, func(w io.Writer) error {
-			_, err := fmt.Fprintf(w, "%s %s\n", clean(job.ID), clean(job.Status))
-			return err
-		})
-		if err != nil {
-			return err
-		}
-	}
-	return failed.err()
 }

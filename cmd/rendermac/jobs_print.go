@@ -10,20 +10,11 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"rendermac/api"
 )
 
-func printJobs(w io.Writer, jobs []api.JobItem, status string) error {
-	if len(jobs) == 0 {
-		text := "No jobs yet. Submit the first one: rendermac submit FILE"
-		if status != "" {
-			text = "No jobs with status " + clean(status) + "."
-		}
-		_, err := fmt.Fprintln(w, text)
-		return err
-	}
+func printJobs(w io.Writer, jobs []api.JobItem) error {
 	rows := [][]string{{"ID", "STATUS", "FILE", "PRESET", "AGE"}}
 	if slices.ContainsFunc(jobs, func(j api.JobItem) bool { return j.FailureCode != nil }) {
 		rows[0] = append(rows[0], "FAILURE") // last, for it may be long
@@ -35,32 +26,8 @@ func printJobs(w io.Writer, jobs []api.JobItem, status string) error {
 		}
 		rows = append(rows, row)
 	}
-	fitFiles(rows)
+	fit(rows, 2, 5, widthOf(w))
 	return printTable(w, rows[0], rows[1:])
-}
-
-const (
-	fileColumn   = 2
-	tableWidth   = 80
-	leastOfAFile = 16 // a name of fewer letters says nothing
-)
-
-// fitFiles shortens the names so that what stands before the failure fits into
-// a terminal, where it can.
-func fitFiles(rows [][]string) {
-	room := tableWidth
-	for column := range rows[0][:5] {
-		widest := 0
-		for _, row := range rows {
-			widest = max(widest, utf8.RuneCountInString(row[column])+2)
-		}
-		if column != fileColumn {
-			room -= widest
-		}
-	}
-	for _, row := range rows {
-		row[fileColumn] = shorten(row[fileColumn], max(leastOfAFile, room))
-	}
 }
 
 func age(t *time.Time) string { return strings.TrimSuffix(ago(time.Now(), t), " ago") }

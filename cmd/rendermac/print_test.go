@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/mattn/go-runewidth"
 
 	"rendermac/api"
 )
@@ -87,7 +90,9 @@ func TestVerdictIsTheWorstOutcome(t *testing.T) {
 		{[]*outcome{ended(api.JobSucceeded), ended(api.JobQueued)}, 0},
 		{[]*outcome{ended(api.JobSucceeded), ended(api.JobCancelled)}, exitJobCancelled},
 		{[]*outcome{ended(api.JobCancelled), ended(api.JobFailed)}, exitJobFailed},
-		{[]*outcome{ended(api.JobFailed), broken}, exitFailed},
+		{[]*outcome{broken, ended(api.JobFailed)}, exitJobFailed},
+		{[]*outcome{broken, ended(api.JobCancelled)}, exitJobCancelled},
+		{[]*outcome{broken, ended(api.JobSucceeded)}, exitFailed},
 	}
 	for i, c := range cases {
 		if got := exitCode(new(bytes.Buffer), verdict(c.outcomes)); got != c.want {
@@ -107,17 +112,29 @@ func TestShellWordsCanBeTyped(t *testing.T) {
 }
 
 func TestJobsFitATerminal(t *testing.T) {
-	job := api.JobItem{
-		ID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", Status: api.JobSucceeded, OutputName: new("interview-of-the-year-final-2-really.mp4"),
-		Params: []byte(`{"preset":"web-1080p"}`), CreatedAt: time.Now().Add(-12 * time.Minute),
-	}
-	var out bytes.Buffer
-	if err := printJobs(&out, []api.JobItem{job}, ""); err != nil {
-		t.Fatal(err)
-	}
-	want := "ID                              STATUS     FILE               PRESET     AGE\n" +
-		"job_01kbd3m8q5w9x2c7e4r6t8y0za  succeeded  intervie…ally.mp4  web-1080p  12 min\n"
-	if out.String() != want {
-		t.Errorf("got\n%swant\n%s", out.String(), want)
+	for width, want := range map[int]string{
+		0:  "interview-of-the-year-final-2-really.mp4",
+		20: "intervi…lly.mp4", // fewer letters say nothing
+		79: "intervie…ally.mp4",
+		81: "interview…eally.mp4",
+		99: "interview-of-the-y…final-2-really.mp4",
+	} {
+		rows := [][]string{
+			{"ID", "STATUS", "FILE", "PRESET", "AGE", "FAILURE"},
+			{"job_01kbd3m8q5w9x2c7e4r6t8y0za", "succeeded", "interview-of-the-year-final-2-really.mp4", "web-1080p", "12 min"},
+			{"job_01kbd3m8q5w9x2c7e4r6t8y0zb", "failed", "日本語の名前がとても長い映画ファイル.mp4", "web-1080p", "12 min", "the input has no video stream, and no sound either"},
+		}
+		fit(rows, 2, 5, width)
+		if rows[1][2] != want {
+			t.Errorf("at %d columns: %q, want %q", width, rows[1][2], want)
+		}
+		var out bytes.Buffer
+		if err := printTable(&out, rows[0], rows[1:]); err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(out.String(), "\n")
+		if at := runewidth.StringWidth(lines[1][:strings.Index(lines[1], "web")]); at != runewidth.StringWidth(lines[2][:strings.Index(lines[2], "web")]) {
+			t.Errorf("at %d columns the next one is ragged:\n%s", width, &out)
+		}
 	}
 }

@@ -33,7 +33,6 @@ func newRoot(g *globals) *cobra.Command {
 		RunE:               func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		PersistentPreRunE:  func(*cobra.Command, []string) error { return g.begin() },
 	}
-	root.CompletionOptions.DisableDefaultCmd = true
 	flags := root.PersistentFlags()
 	flags.StringVar(&g.file, "config", "", "the config file (default config.yaml in the data directory)")
 	flags.StringVar(&g.data, "data", "", "the data directory (default RENDERMAC_DATA, else the platform's own place)")
@@ -42,6 +41,8 @@ func newRoot(g *globals) *cobra.Command {
 	flags.StringVar(&g.server.URL, "url", "", "the server that client commands speak to (default RENDERMAC_URL, else the one on this machine)")
 	flags.StringVar(&g.server.Key, "key", "", "the API key for it (default RENDERMAC_API_KEY); other users of this machine can see flags")
 	root.AddCommand(commands(g)...)
+	withCompletion(root)
+	g.completions(root)
 	return root
 }
 
@@ -96,4 +97,17 @@ func (g *globals) client() (*api.Client, error) {
 		return nil, fmt.Errorf("there is no API key for %s: copy the key from admin.key in the server's data directory into RENDERMAC_API_KEY, or pass --key", server.URL)
 	}
 	return api.NewClient(server.URL, server.Key, version), nil
+}
+
+// withCompletion adds the scripts that make a shell complete on Tab.
+func withCompletion(root *cobra.Command) {
+	root.InitDefaultCompletionCmd()
+	cmd, _, _ := root.Find([]string{"completion"}) // just added
+	cmd.Short = "Print a script that completes commands, ids and presets in your shell"
+	cmd.Long = "Prints a completion script. Ids, accounts, services and presets are asked of the server as you press Tab."
+	cmd.Example = "  source <(rendermac completion bash)\n  rendermac completion zsh > \"${fpath[1]}/_rendermac\""
+	for _, shell := range cmd.Commands() {
+		shell.Short = "For " + shell.Name() + "; --help says where to put it"
+		shell.Example = "  rendermac completion " + shell.Name()
+	}
 }

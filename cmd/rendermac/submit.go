@@ -3,6 +3,8 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -11,52 +13,59 @@ import (
 
 // submission is what one `rendermac submit` was asked to do.
 type submission struct {
-	service, preset, webhook string
-	params, labels           []string
-	priority                 int
-	wait, force, json        bool
-	cancelOnInterrupt        bool
-	out                      string
-
-	noteIdle bool // say so where no device can take a job
-	client   *api.Client
-	job      api.JobRequest // of every file, but for its input
-	board    *board
+	service, preset       string
+	params, labels        []string
+	priority, maxAttempts int
+	deadline, outputName  string
+	tags, webhookEvents   []string
+	memoryGB              float64
+	webhook, out          string
+	wait, force           bool
+	cancelOnInterrupt     bool
+	intoFolder, noteIdle  bool // -o is a folder; say so where no device can take a job
+	client                *api.Client
+	job                   api.JobRequest // of every file, but for its input
+	board                 *board
 }
 
 func submitCommand(g *globals) *cobra.Command {
 	s := &submission{}
 	cmd := &cobra.Command{
-		Use:   "submit FILE…",
+		Use:   "submit FILE… | FOLDER…",
 		Short: "Upload files and submit a job for each",
-		Long: "Uploads each file and submits a job for it. The jobs' ids go to stdout, or with -o the\n" +
-			"paths of the results. With --wait the exit code is 3 if a job failed, 4 if one was cancelled.\n" +
-			"Without --preset and -p a film becomes H.264 in mp4, as wide and high as it was.",
+		Long: "Uploads files, two at a time in their order, and submits a job for each. A folder stands for the\n" +
+			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n" +
+			"What cannot be read or is empty is found before anything is uploaded. What fails on the way stops\n" +
+			"no other file.\n\n" +
+			"On stdout come the jobs' ids, or with -o the paths of the results, a line each in the files' order;\n" +
+			"with --json one line of JSON for each file: its job, with file, path and error besides.\n\n" +
+			"The exit code is 3 if a job failed, else 4 if one was cancelled, else 1 if a file got no job or its\n" +
+			"result was not saved. Without --preset and -p a film becomes H.264 in mp4, as wide and high as it was.",
 		Example: "  rendermac submit interview.mov --preset web-1080p\n" +
 			"  rendermac submit interview.mov --preset web-720p -p start_s=5 --wait -o interview-web.mp4\n" +
-			"  rendermac submit rushes/*.mov --preset prores-proxy --label client=acme -o proxies/",
-		Args: cobra.MinimumNArgs(1),
-		RunE: func(cmd *cobra.Command, files []string) error { return s.run(cmd, g, files) },
+			"  rendermac submit rushes/ --preset prores-proxy --label client=acme -o proxies/\n" +
+			"  rendermac submit day1/*.mov day2/*.mov --preset web-1080p --wait --json",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return errors.New("name the files or folders to submit")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return s.run(cmd, g, args) },
 	}
-	f := cmd.Flags()
-	f.StringVar(&s.service, "service", "ffmpeg.transcode", "the named service")
-	f.StringVar(&s.preset, "preset", "", "a preset of the service")
-	f.StringArrayVarP(&s.params, "param", "p", nil, "a param as key=value, over the preset's (may be repeated)")
-	f.IntVar(&s.priority, "priority", 0, "-100 to 100; higher goes first")
-	f.StringArrayVar(&s.labels, "label", nil, "a label as key=value (may be repeated)")
-	f.StringVar(&s.webhook, "webhook", "", "a URL to tell when the job has ended (this version keeps the deliveries, a later one sends them)")
-	f.BoolVar(&s.wait, "wait", false, "wait until the jobs have ended")
-	f.StringVarP(&s.out, "output", "o", "", "write the result to this file, or folder for several files; implies --wait")
-	f.BoolVar(&s.force, "force", false, "overwrite files that exist")
-	f.BoolVar(&s.cancelOnInterrupt, "cancel-on-interrupt", false, "cancel the jobs on Ctrl-C")
-	f.BoolVar(&s.json, "json", false, "print each job as one line of JSON")
+	s.flags(cmd.Flags())
 	return cmd
 }
 
-func (s *submission) run(cmd *cobra.Command, g *globals, files []string) (err error) {
+// run finds all that it can before the first upload.
+func (s *submission) run(cmd *cobra.Command, g *globals, args []string) (err error) {
 	ctx := cmd.Context()
 	s.wait, s.noteIdle = s.wait || s.out != "", true
-	if err := s.check(files); err != nil {
+	files, err := s.findFiles(args, cmd.ErrOrStderr())
+	if err != nil {
+		return err
+	}
+	if err := s.checkFlags(files, time.Now()); err != nil {
 		return err
 	}
 	if s.client, err = g.client(); err != nil {
@@ -65,23 +74,16 @@ func (s *submission) run(cmd *cobra.Command, g *globals, files []string) (err er
 	if s.job, err = s.request(ctx); err != nil {
 		return err
 	}
-	s.board = newBoard(cmd.ErrOrStderr(), len(files))
-	outcomes := s.each(ctx, files)
-	s.board.close()
-	for _, o := range outcomes {
-		if err := o.print(cmd.OutOrStdout(), s); err != nil {
-			return err
-		}
-		if o.path != "" {
-			noteExtension(cmd.ErrOrStderr(), o.job, o.path)
-		}
+	if err := s.checkOutput(files); err != nil {
+		return err
 	}
-	return verdict(outcomes)
+	s.board = newBoard(cmd.ErrOrStderr(), len(files))
+	return s.report(cmd, s.start(ctx, files))
 }
 
-// request is the job that every file gets.
+// request is the job that every file gets. The flags have been checked.
 func (s *submission) request(ctx context.Context) (api.JobRequest, error) {
-	r := api.JobRequest{Service: s.service}
+	r := api.JobRequest{Service: s.service, WebhookEvents: s.webhookEvents}
 	params, err := s.typedParams(ctx)
 	if err != nil {
 		return r, err
@@ -94,11 +96,22 @@ func (s *submission) request(ctx context.Context) (api.JobRequest, error) {
 	if r.Labels, err = pairs("--label", s.labels); err != nil {
 		return r, err
 	}
-	if s.priority != 0 {
-		r.Priority = &s.priority
+	if s.deadline != "" {
+		at, _ := moment(s.deadline, time.Now())
+		r.AdmissionDeadline = &at
 	}
-	if s.webhook != "" {
-		r.WebhookURL = &s.webhook
+	if len(s.tags) > 0 || s.memoryGB > 0 {
+		r.Requires = &api.Requires{Tags: s.tags, MinMemoryGB: given(s.memoryGB)}
 	}
+	r.Priority, r.MaxAttempts = given(s.priority), given(s.maxAttempts)
+	r.WebhookURL, r.OutputName = given(s.webhook), given(s.outputName)
 	return r, nil
+}
+
+// given is what a flag says, or nil where it was left out.
+func given[T comparable](value T) *T {
+	if value == *new(T) {
+		return nil
+	}
+	return &value
 }

@@ -11,3 +11,18 @@ UPDATE journals SET held = sums.held, spent = sums.spent FROM (
 
 -- Revoking a key ends its sessions.
 CREATE INDEX sessions_key ON sessions (key_id);
+
+-- Lists of jobs. None of these indexes is touched by a lease's heartbeat or a job's
+-- way to success: two are written once, with the row, two by failures only.
+
+CREATE INDEX jobs_service ON jobs (service, id);
+CREATE INDEX jobs_lost ON jobs (status, id) WHERE status = 'failed' OR status = 'cancelled';
+CREATE INDEX jobs_lost_of ON jobs (account_id, status, id) WHERE status = 'failed' OR status = 'cancelled';
+CREATE INDEX job_attempts_device ON job_attempts (device_id, job_id);
+
+-- By how much, in milliseconds, the time in a job's id has been ahead of its
+-- created_at at most: ids go on growing while a clock that was set back catches up.
+INSERT OR REPLACE INTO settings (name, value)
+  SELECT 'ids_ahead', CAST(max((instr(a, substr(id, 5, 1)) - 1 << 45) + (instr(a, substr(id, 6, 1)) - 1 << 40) + (instr(a, substr(id, 7, 1)) - 1 << 35) + (instr(a, substr(id, 8, 1)) - 1 << 30) + (instr(a, substr(id, 9, 1)) - 1 << 25)
+    + (instr(a, substr(id, 10, 1)) - 1 << 20) + (instr(a, substr(id, 11, 1)) - 1 << 15) + (instr(a, substr(id, 12, 1)) - 1 << 10) + (instr(a, substr(id, 13, 1)) - 1 << 5) + (instr(a, substr(id, 14, 1)) - 1 << 0) - created_at) AS TEXT)
+  FROM jobs, (SELECT '0123456789abcdefghjkmnpqrstvwxyz' AS a) HAVING count(*) > 0;

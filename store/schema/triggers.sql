@@ -31,6 +31,11 @@ CREATE TRIGGER jobs_same BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, s
   admission_deadline, output_ext, content_type, retry_of, created_at ON jobs
 BEGIN SELECT RAISE(ABORT, 'what a job is never changes'); END;
 
+-- Once it has left the queue, a job has no place in it.
+CREATE TRIGGER jobs_place BEFORE UPDATE OF priority ON jobs
+WHEN NEW.priority <> OLD.priority AND OLD.status <> 'queued'
+BEGIN SELECT RAISE(ABORT, 'only a queued job changes its priority'); END;
+
 CREATE TRIGGER jobs_settled BEFORE UPDATE OF attempts, failure_code, failure_message, started_at, finished_at ON jobs
 WHEN (OLD.status = 'succeeded' OR OLD.status = 'failed' OR OLD.status = 'cancelled')
   AND (NEW.attempts <> OLD.attempts OR NEW.failure_code IS NOT OLD.failure_code OR NEW.failure_message IS NOT OLD.failure_message
