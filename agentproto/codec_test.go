@@ -77,8 +77,16 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if _, err := Encode(m); err != nil {
+		again, err := Encode(m)
+		if err != nil {
 			t.Fatalf("%s was read and cannot be written: %v", m.Type(), err)
+		}
+		back, err := Decode(again)
+		if err != nil {
+			t.Fatalf("%s was written as %s and cannot be read: %v", frame, again, err)
+		}
+		if third, err := Encode(back); err != nil || string(third) != string(again) {
+			t.Fatalf("%s was read as another message than it was written: %s, %v", again, third, err)
 		}
 	})
 }

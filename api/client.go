@@ -14,6 +14,7 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"time"
 )
@@ -59,17 +60,6 @@ func (c *Client) Services(ctx context.Context) ([]Service, error) {
 	return all[Service](ctx, c, "/v1/services")
 }
 
-// Devices are the paired devices.
-func (c *Client) Devices(ctx context.Context) ([]Device, error) {
-	return all[Device](ctx, c, "/v1/devices")
-}
-
-// RevokeDevice ends a pairing for good (F18).
-func (c *Client) RevokeDevice(ctx context.Context, id string) error {
-	_, err := call[struct{}](ctx, c, http.MethodDelete, "/v1/devices/"+url.PathEscape(id), nil)
-	return err
-}
-
 // CreatePairing makes a pairing code.
 func (c *Client) CreatePairing(ctx context.Context, r PairingRequest) (*Pairing, error) {
 	return call[Pairing](ctx, c, http.MethodPost, "/v1/pairings", r)
@@ -80,14 +70,16 @@ func (c *Client) Pair(ctx context.Context, r PairRequest) (*PairAnswer, error) {
 	return call[PairAnswer](ctx, c, http.MethodPost, "/v1/provider/pair", r)
 }
 
-// all gathers every page of a list.
+// all gathers every page of a list; the path may have a filter.
 func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 	var items []T
-	for cursor := ""; ; {
-		q := url.Values{"limit": {"500"}}
-		if cursor != "" {
-			q.Set("cursor", cursor)
-		}
+	path, filter, _ := strings.Cut(path, "?")
+	q, err := url.ParseQuery(filter)
+	if err != nil {
+		return nil, err
+	}
+	q.Set("limit", "500")
+	for {
 		page, err := call[List[T]](ctx, c, http.MethodGet, path+"?"+q.Encode(), nil)
 		if err != nil {
 			return nil, err
@@ -96,7 +88,7 @@ func all[T any](ctx context.Context, c *Client, path string) ([]T, error) {
 		if page.NextCursor == nil {
 			return items, nil
 		}
-		cursor = *page.NextCursor
+		q.Set("cursor", *page.NextCursor)
 	}
 }
 

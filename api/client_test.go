@@ -442,6 +442,23 @@ func TestListsAreReadToTheirEnd(t *testing.T) {
 	}
 }
 
+func TestADeviceIsFoundByIDOrItsWholeName(t *testing.T) {
+	var filters []string
+	client := testClient(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		filters = append(filters, r.URL.Query().Get("state"))
+		answer(w, 200, List[Device]{Items: []Device{{ID: "dev_1", Name: "mini"}, {ID: "dev_2", Name: "mini 2"}, {ID: "dev_3", Name: "mini 2"}}})
+	})))
+	for named, want := range map[string]string{"dev_7": "dev_7", "mini": "dev_1", "Mini": "", "": "", "mini 2": ""} {
+		id, err := client.FindDevice(t.Context(), named)
+		if id != want || (err == nil) != (want != "") {
+			t.Errorf("%q is %q, %v", named, id, err)
+		}
+	}
+	if _, err := client.Devices(t.Context(), "online", "revoked"); err != nil || filters[len(filters)-1] != "online,revoked" {
+		t.Errorf("the filters asked for are %q, %v", filters, err)
+	}
+}
+
 func TestWaitOutlastsAnOutage(t *testing.T) {
 	var asked atomic.Int64
 	client := testClient(serve(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -56,8 +56,8 @@ type Input struct {
 // Requires narrows the devices that may run a job.
 type Requires struct {
 	_           struct{} `nullable:"true"`
-	Tags        []string `json:"tags" required:"false" doc:"the device must bear all of them"`
-	MinMemoryGB *float64 `json:"min_memory_gb" required:"false" minimum:"0"`
+	Tags        []string `json:"tags" required:"false" maxItems:"32" doc:"the device must bear all of them"`
+	MinMemoryGB *float64 `json:"min_memory_gb" required:"false" minimum:"0" maximum:"65536"`
 }
 
 // JobItem is a job as lists show it.

@@ -55,8 +55,9 @@ type ModelRun struct {
 // ModelDevice is a device as its row has it.
 type ModelDevice struct {
 	Device
-	Online bool
-	SeenAt time.Time // zero is never
+	Online   bool
+	Draining bool
+	SeenAt   time.Time // zero is never
 }
 
 // ModelEvent is one line of the history.

@@ -51,7 +51,7 @@ func (m *Model) Pull(device, session string) (p ModelPull) {
 		if j.Status != JobQueued || j.WaitingOn != "" {
 			continue
 		}
-		if p.Idle = false; d == nil || !d.Speaks(Claim{DeviceID: device, SessionID: session}) || !j.admits(m.Now) {
+		if p.Idle = false; d == nil || !d.Speaks(Claim{DeviceID: device, SessionID: session}) || d.Draining || !j.admits(m.Now) {
 			continue
 		}
 		free, again := m.mayTake(d, j)
@@ -78,7 +78,7 @@ func (m *Model) mayTake(d *ModelDevice, j *ModelJob) (bool, time.Time) {
 			again = r.RetryAfter
 		}
 	}
-	another := slices.ContainsFunc(m.Devices, func(o *ModelDevice) bool { return o.Online && !o.Revoked && !tried[o.ID] })
+	another := slices.ContainsFunc(m.Devices, func(o *ModelDevice) bool { return o.Online && !o.Draining && !o.Revoked && !tried[o.ID] })
 	return again.IsZero() && !(tried[d.ID] && another), again
 }
 

@@ -22,7 +22,7 @@ type move struct {
 
 var moves = []string{
 	"lease", "progress", "upload", "commit", "verdict", "submit", "lease", "upload", "commit", "hello", "progress", "fail", "lease", "upload", "commit", "verdict",
-	"cancel", "expire", "hello", "log", "bye", "restart", "set", "cancel", "fail", "lease", "upload", "commit", "verdict", "hello", "expire", "revoke",
+	"cancel", "expire", "hello", "log", "bye", "restart", "set", "cancel", "fail", "lease", "upload", "commit", "verdict", "hello", "expire", "revoke", "drain",
 }
 
 var drawMove = rapid.Custom(func(t *rapid.T) move {
@@ -174,6 +174,8 @@ func (w *world) time(m move, c Claim, device string) {
 		w.Restart(seconds - 20*time.Second)
 	case "set":
 		w.Set(seconds - 20*time.Second)
+	case "drain":
+		w.Drain(device, m.Much > 3)
 	case "revoke":
 		w.Revoke(device)
 		w.macs[m.Mac] = w.name("dev")
@@ -225,7 +227,7 @@ func TestModel_RandomHistories(t *testing.T) {
 		t.Fatalf("only %d of %d histories ran: give the test more time with -timeout", seen["history"], n)
 	}
 	for _, want := range []string{
-		"attempt.leased", "attempt.resumed", "device.revoked", "job.requeued", "job.cancelling", "job.verifying", "job.succeeded", "job.failed", "job.cancelled",
+		"attempt.leased", "attempt.resumed", "device.revoked", "device.draining", "device.resumed", "job.requeued", "job.cancelling", "job.verifying", "job.succeeded", "job.failed", "job.cancelled",
 	} {
 		if seen[want] < n/50 {
 			t.Errorf("%d histories saw %q %d times: they are too tame to mean anything", n, want, seen[want])

@@ -93,6 +93,18 @@ func (m *Model) Revoke(device string) {
 	m.leave(device, nil)
 }
 
+// Drain keeps new runs from a device, or lets it have them again; what it runs
+// goes on.
+func (m *Model) Drain(device string, drained bool) {
+	m.look()
+	d := m.Device(device)
+	if d == nil || d.Revoked || d.Draining == drained {
+		return
+	}
+	d.Draining = drained
+	m.sayOf(device, map[bool]string{true: "device.draining", false: "device.resumed"}[drained])
+}
+
 // Expire sweeps leases, admission deadlines and silent devices, and says when
 // time alone will next end something (F13).
 func (m *Model) Expire() (next time.Time) {

@@ -174,6 +174,12 @@ func (d *day) kept() (all []string) {
 		}
 	}
 	all = append(all, d.keptAccounts()...)
+	named := d.list(`SELECT id || ' ' || name FROM devices WHERE draining = 0`)
+	for id, name := range d.names {
+		if !slices.Contains(named, id+" "+name) {
+			complain("named and resumed, and lost: %s", id)
+		}
+	}
 	for _, m := range d.macs {
 		all = append(all, d.keptTo(m)...)
 	}

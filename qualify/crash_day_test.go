@@ -31,6 +31,7 @@ type day struct {
 	jobs    map[string]*promise // by label, each once
 	uploads map[string]string   // complete, by id: the digest
 	devices map[string]bool     // paired, by id: revoked
+	names   map[string]string   // given to devices, by id; those stand, and no drain
 	upload  string              // of the clip
 	// What an admin was told: each account's name, limit and secret, and of each
 	// key whether it is revoked.
@@ -60,6 +61,7 @@ var scripts = map[string]func(*day){
 	"fail":   (*day).failScript,
 	"spoil":  (*day).spoilScript,
 	"revoke": (*day).revokeScript,
+	"drain":  (*day).drainScript,
 	"return": (*day).returnScript,
 	"rights": (*day).accountsScript,
 	"many":   (*day).manyScript,
@@ -70,7 +72,7 @@ var scripts = map[string]func(*day){
 func newDay(t testing.TB, film string) *day {
 	t.Helper()
 	s := newCrashSite(t)
-	d := &day{crashSite: s, clip: film, jobs: map[string]*promise{}, uploads: map[string]string{}, devices: map[string]bool{}, accounts: map[string]string{}, keys: map[string]bool{}}
+	d := &day{crashSite: s, clip: film, jobs: map[string]*promise{}, uploads: map[string]string{}, devices: map[string]bool{}, accounts: map[string]string{}, keys: map[string]bool{}, names: map[string]string{}}
 	d.server = keep(t, s.server, s.launch)
 	until(t, "the server is ready", s.ready)
 	d.client = s.buyer()
@@ -273,6 +275,20 @@ func (d *day) revokeScript() {
 	until(d, "its token is refused", func() bool { m.mu.Lock(); defer m.mu.Unlock(); return m.refused })
 	d.cancel(job)
 	d.ended(job)
+}
+
+// drainScript has a device take no more work, and work again under another name.
+func (d *day) drainScript() {
+	id, _ := d.newMac()
+	change := func(c api.DeviceChange) {
+		must(insist(d, "change a device", func() (*api.Device, error) { return d.client.ChangeDevice(context.Background(), id, c) }))(d)
+	}
+	change(api.DeviceChange{Draining: new(true), Tags: &[]string{"studio-c"}})
+	job := d.submit(asUsual, d.ofClip(), func(r *api.JobRequest) { r.Requires = &api.Requires{Tags: []string{"studio-c"}} }, "succeeded")
+	d.names[id] = "drained " + id
+	change(api.DeviceChange{Draining: new(false), Name: new(d.names[id])})
+	d.ended(job)
+	change(api.DeviceChange{Slots: new(new(0))}) // the other scripts' jobs are for the first mac
 }
 
 // returnScript is a server that was killed amid a verification and an upload,

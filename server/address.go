@@ -105,7 +105,7 @@ func (c addressCheck) control(_, address string, _ syscall.RawConn) error {
 // shows in the URL itself.
 func webhookFault(text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" {
+	if err != nil || u.Hostname() == "" || hasControls(text) {
 		return "is no URL with a host"
 	}
 	if u.User != nil {

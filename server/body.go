@@ -50,13 +50,18 @@ func (m *mount) readBody(ctx huma.Context, next func(huma.Context)) {
 // bodyLimit is how large a body the route takes.
 func bodyLimit(op *huma.Operation) int64 { return max(maxBody, op.MaxBodyBytes) }
 
-// bounded reads the body, limited in size and time. The deadline is taken back: one that
-// stays would end the request while its handler works.
+// bounded reads the body, limited in size and time. The deadline of a body that came
+// is taken back: it would end the request while its handler works. That of another
+// stays, for net/http reads on before it answers, as slowly as the client sends.
 func bounded(c echo.Context, limit int64) ([]byte, *refusal) {
 	conn := http.NewResponseController(c.Response())
 	_ = conn.SetReadDeadline(time.Now().Add(bodyTimeout)) // a connection without deadlines only waits longer
 	body, err := io.ReadAll(http.MaxBytesReader(c.Response(), c.Request().Body, limit))
-	_ = conn.SetReadDeadline(time.Time{})
+	if err == nil {
+		_ = conn.SetReadDeadline(time.Time{})
+	} else {
+		c.Response().Header().Set("Connection", "close")
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
@@ -76,10 +81,14 @@ func (m *mount) scan(c echo.Context, body []byte, schema *huma.Schema) *refusal 
 			return refusalOfStatus(http.StatusUnsupportedMediaType)
 		}
 	}
+	return scanBody(body, schema, m.api.OpenAPI().Components.Schemas)
+}
+
+func scanBody(body []byte, schema *huma.Schema, schemas huma.Registry) *refusal {
 	if !json.Valid(body) || !utf8.Valid(body) {
 		return badJSON("The body is not valid JSON.")
 	}
-	s := scanner{json.NewDecoder(bytes.NewReader(body)), m.api.OpenAPI().Components.Schemas}
+	s := scanner{json.NewDecoder(bytes.NewReader(body)), schemas}
 	s.UseNumber()
 	return s.value(schema, 0)
 }

@@ -3,6 +3,10 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
 
 	"rendermac/api"
 	"rendermac/store"
@@ -12,8 +16,12 @@ type deviceID struct {
 	ID string `path:"id"`
 }
 
-func (s *Server) listDevices(ctx context.Context, c call, in *struct{ Paging }) (*body[api.List[api.Device]], error) {
-	list, err := s.o.DB.Devices(ctx, in.Cursor, in.Limit+1)
+func (s *Server) listDevices(ctx context.Context, c call, in *struct {
+	Paging
+	State []string `query:"state" enum:"online,offline,draining,revoked" default:"online,offline,draining" doc:"any of these"`
+},
+) (*body[api.List[api.Device]], error) {
+	list, err := s.o.DB.Devices(ctx, in.State, in.Cursor, in.Limit+1)
 	if err != nil {
 		return nil, err
 	}
@@ -27,6 +35,59 @@ func (s *Server) getDevice(ctx context.Context, c call, in *deviceID) (*body[api
 	}
 	return answerWith(c.showDevice(d)), nil
 }
+
+// changeDevice sets what an admin may set; the device's session goes by it at once.
+func (s *Server) changeDevice(ctx context.Context, c call, in *struct {
+	ID   string `path:"id"`
+	Body api.DeviceChange
+},
+) (*body[api.Device], error) {
+	if faults := changeFaults(in.Body); len(faults) > 0 {
+		return nil, invalid(faults...)
+	}
+	terms, err := s.o.DB.Configure(ctx, in.ID, store.DeviceChange(in.Body))
+	if err != nil {
+		return nil, err
+	}
+	s.configured(in.ID, terms)
+	return s.getDevice(ctx, c, &deviceID{in.ID})
+}
+
+var tagWord = regexp.MustCompile(`^[\pL\pN][\pL\pN._-]*$`)
+
+// changeFaults are those that the schema does not see.
+func changeFaults(c api.DeviceChange) (faults []api.Fault) {
+	if c.Name != nil && !isLabel(*c.Name) {
+		faults = append(faults, api.Fault{Location: "name", Message: unreadable})
+	}
+	if c.Tags != nil {
+		faults = append(faults, tagFaults("tags", *c.Tags)...)
+	}
+	return faults
+}
+
+// tagFaults are of tags that no device can bear, and no job ask for.
+func tagFaults(at string, tags []string) (faults []api.Fault) {
+	for i, tag := range tags {
+		if len(tag) > maxTag || !tagWord.MatchString(tag) {
+			faults = append(faults, api.Fault{Location: fmt.Sprintf("%s[%d]", at, i), Message: "must be one word of letters, digits, '.', '_' and '-'"})
+		}
+	}
+	return faults
+}
+
+const (
+	maxTag     = 64 // bytes
+	unreadable = "must have something to read, and no control characters"
+)
+
+// isLabel says whether people can read a name: it is not blank and has no
+// control characters.
+func isLabel(name string) bool {
+	return strings.TrimSpace(name) != "" && !hasControls(name)
+}
+
+func hasControls(text string) bool { return strings.ContainsFunc(text, unicode.IsControl) }
 
 // revokeDevice ends a device for good (F18).
 func (s *Server) revokeDevice(ctx context.Context, _ call, in *deviceID) (*struct{}, error) {

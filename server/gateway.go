@@ -131,7 +131,7 @@ func (s *Server) open(conn *websocket.Conn, base string, h store.HelloOutcome) *
 	ses := &session{
 		Session: h.Session, srv: s, conn: conn, base: base, ctx: ctx, end: func() { cancel(); conn.CloseNow() }, log: s.o.Log.With("device", h.DeviceID),
 		acting: context.WithoutCancel(ctx), out: make(chan agentproto.Message, outQueue+len(h.Resumptions)),
-		slots: h.Slots, draining: h.Draining, unanswered: map[string]bool{}, held: map[string]bool{},
+		terms: h.Terms, drained: h.Draining, unanswered: map[string]bool{}, held: map[string]bool{},
 	}
 	ses.send(&agentproto.HelloOK{
 		DeviceID: h.DeviceID, DeviceName: h.Name, Slots: h.Slots, Resume: s.o.Resume,

@@ -1,27 +1,17 @@
 package server
 
 import (
-	"encoding/json"
-	"strconv"
 	"strings"
 	"testing"
 
 	"rendermac/api"
 	"rendermac/store/storetest"
-
-	"github.com/getkin/kin-openapi/openapi3"
 )
 
 // The document is valid, and what the server answers is what it describes.
 func TestOpenAPI_IsValidAndTrue(t *testing.T) {
 	h := mustServe(t, func(o *Options) { o.PartBytes, o.Pricing = 2, map[string]int64{"ffmpeg.transcode": 1} })
-	doc, err := openapi3.NewLoader().LoadFromData(h.get("/v1/openapi.json", "").is(200).body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := doc.Validate(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	doc := h.mustDocument()
 	job := h.mustSubmit(h.submit, func(r *api.JobRequest) {
 		r.Requires, r.Labels, r.WebhookURL = &api.Requires{}, map[string]string{"a": "b"}, ptr("http://x.test")
 	})
@@ -46,21 +36,6 @@ func TestOpenAPI_IsValidAndTrue(t *testing.T) {
 		h.get("/v1/openapi.json", ""),
 	} {
 		op := doc.Paths.Value(paths.Replace(r.Request.URL.Path)).GetOperation(r.Request.Method)
-		response := op.Responses.Value(strconv.Itoa(r.StatusCode))
-		if response == nil {
-			response = op.Responses.Default()
-		}
-		described := response.Value.Content[r.Header.Get("Content-Type")]
-		if described == nil {
-			t.Errorf("%s: %d as %q is not described", op.OperationID, r.StatusCode, r.Header.Get("Content-Type"))
-			continue
-		}
-		var body any
-		if err := json.Unmarshal(r.body, &body); err != nil {
-			t.Fatal(err)
-		}
-		if err := described.Schema.Value.VisitJSON(body, openapi3.MultiErrors(), openapi3.EnableJSONSchema2020()); err != nil {
-			t.Errorf("%s: %d is not as described: %v", op.OperationID, r.StatusCode, err)
-		}
+		h.isDescribed(op, r)
 	}
 }

@@ -43,6 +43,7 @@ type httpServer struct {
 	admin, submit, read         string
 	otherAccount, otherAdmin    string
 	otherAccountSubmit, revoked string
+	otherRead                   string
 }
 
 // mustServe starts one. Keys of every scope are put into the database before it
@@ -121,6 +122,7 @@ func (h *httpServer) mustKeys(o store.Options) {
 	}
 	h.read, h.submit = key("key_read", h.account, "read"), key("key_submit", h.account, "submit")
 	h.otherAdmin, h.otherAccountSubmit = key("key_other_admin", h.otherAccount, "admin"), key("key_other", h.otherAccount, "submit")
+	h.otherRead = key("key_other_read", h.otherAccount, "read")
 	h.revoked = key("key_revoked", h.account, "admin")
 	h.mustExec(raw, `UPDATE api_keys SET revoked_at = 1 WHERE id = 'key_revoked'`)
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 
@@ -120,6 +121,13 @@ func (h *hub) release(deviceID, attemptID string) {
 	}
 }
 
+// all lists the sessions.
+func (h *hub) all() []*session {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.sessions))
+}
+
 // waiting lists the sessions with a slot to fill, the idlest first and among
 // equals the one that has waited longest.
 func (h *hub) waiting() []*session {
@@ -162,12 +170,8 @@ func (h *hub) occupancy() (sessions, slots, busy int) {
 func (h *hub) closeAll() {
 	h.mu.Lock()
 	h.closed = true
-	list := make([]*session, 0, len(h.sessions))
-	for _, s := range h.sessions {
-		list = append(list, s)
-	}
 	h.mu.Unlock()
-	for _, s := range list {
+	for _, s := range h.all() { // register lets no more in
 		go s.close(agentproto.CloseGoingAway, "the server is going away")
 	}
 	h.live.Wait()

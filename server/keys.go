@@ -2,8 +2,6 @@ package server
 
 import (
 	"context"
-	"strings"
-	"unicode"
 
 	"rendermac/api"
 	"rendermac/store"
@@ -46,8 +44,8 @@ func showKey(k store.Key) api.Key {
 
 // checkName refuses what nobody could read; the schema has seen to the length.
 func checkName(name string) error {
-	if strings.TrimSpace(name) == "" || strings.ContainsFunc(name, unicode.IsControl) {
-		return invalid(api.Fault{Location: "name", Message: "must have something to read, and no control characters"})
+	if !isLabel(name) {
+		return invalid(api.Fault{Location: "name", Message: unreadable})
 	}
 	return nil
 }

@@ -49,6 +49,9 @@ func (m *matcher) loop(ctx context.Context) {
 func (m *matcher) runOnce(ctx context.Context) (retryAt time.Time) {
 	for {
 		offered := false
+		for _, s := range m.srv.hub.all() {
+			s.announce()
+		}
 		waiting := m.srv.hub.waiting()
 		for n := 1; len(waiting) > 0; n *= 2 {
 			some := waiting[:min(n, len(waiting))]

@@ -16,6 +16,9 @@ func (s *Server) createPairing(ctx context.Context, c call, in *struct{ Body *ap
 	if in.Body != nil && in.Body.Name != nil {
 		name = *in.Body.Name
 	}
+	if name != "" && !isLabel(name) {
+		return nil, invalid(api.Fault{Location: "name", Message: unreadable})
+	}
 	p, err := s.o.DB.CreatePairing(ctx, name)
 	if err != nil {
 		return nil, err
@@ -34,6 +37,9 @@ type pairing struct {
 const maxBadCodes = 5 // a minute and address
 
 func (p *pairing) pair(ctx context.Context, c call, in *struct{ Body api.PairRequest }) (*body[api.PairAnswer], error) {
+	if hasControls(in.Body.Name) {
+		return nil, invalid(api.Fault{Location: "name", Message: unreadable})
+	}
 	from := c.echo.RealIP()
 	at, wait := p.guesses.begin(from)
 	if wait > 0 {

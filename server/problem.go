@@ -52,6 +52,7 @@ var statuses = map[string]int{
 	fence.CodeNotFound:       http.StatusNotFound,
 	fence.CodeJobTerminal:    http.StatusConflict,
 	store.CodeLastAdminKey:   http.StatusConflict,
+	store.CodeRevoked:        http.StatusConflict,
 	store.CodeJobNotTerminal: http.StatusConflict,
 	store.CodeJobNotQueued:   http.StatusConflict,
 	store.CodeKeyReused:      http.StatusUnprocessableEntity,

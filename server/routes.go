@@ -52,6 +52,7 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/services", "listServices", scopeRead, 200, "What can be asked for", typed(s.listServices)},
 		{http.MethodGet, "/v1/devices", "listDevices", scopeRead, 200, "The paired devices", typed(s.listDevices)},
 		{http.MethodGet, "/v1/devices/{id}", "getDevice", scopeRead, 200, "One paired device", typed(s.getDevice)},
+		{http.MethodPatch, "/v1/devices/{id}", "changeDevice", scopeAdmin, 200, "Name a device, drain it, set its slots and tags", typed(s.changeDevice)},
 		{http.MethodDelete, "/v1/devices/{id}", "revokeDevice", scopeAdmin, 204, "Revoke a device for good", typed(s.revokeDevice)},
 
 		{http.MethodGet, "/v1/webhooks/deliveries", "listDeliveries", scopeAdmin, 200, "Webhooks and what has come of them, newest first", typed(s.listDeliveries)},
@@ -88,7 +89,7 @@ func (s *Server) routes() (http.Handler, error) {
 	}
 	e.HTTPErrorHandler = s.failed
 	e.Use(s.measured(), s.recovered)
-	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version)}
+	m := &mount{server: s, echo: e, api: newAPI(e, s.o.Version), typed: map[string]bool{}}
 	for _, r := range s.table() {
 		op := huma.Operation{
 			Method: r.method, Path: r.path, OperationID: r.id, Summary: r.summary, DefaultStatus: r.status,
@@ -99,6 +100,7 @@ func (s *Server) routes() (http.Handler, error) {
 			op.Description = "Needs a key of scope " + r.scope + "."
 		}
 		r.endpoint(m, op)
+		m.describe(r)
 	}
 	return e, m.writeDocument()
 }
@@ -108,7 +110,8 @@ type mount struct {
 	server   *Server
 	echo     *echo.Echo
 	api      huma.API
-	document []byte // OpenAPI, once all routes are there
+	typed    map[string]bool // operations whose input huma checks
+	document []byte          // OpenAPI, once all routes are there
 }
 
 type endpoint func(*mount, huma.Operation)
@@ -116,6 +119,7 @@ type endpoint func(*mount, huma.Operation)
 // typed is a route whose input huma checks and whose output it writes.
 func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describe ...func(*mount, *huma.Operation)) endpoint {
 	return func(m *mount, op huma.Operation) {
+		m.typed[op.OperationID] = true
 		op.MaxBodyBytes, op.BodyReadTimeout = -1, -1 // readBody sees to both
 		for _, d := range describe {
 			d(m, &op)

@@ -37,11 +37,11 @@ type session struct {
 	acting context.Context // what was heard is acted on, though the socket ends meanwhile
 
 	mu         sync.Mutex
-	slots      int
+	terms      store.Terms
+	drained    bool            // as the agent was told
 	slotsFree  int             // as the last ready said
 	unanswered map[string]bool // offers since that ready that no message has answered
 	held       map[string]bool // live attempts that count here (F11)
-	draining   bool
 	lastOffer  int64
 }
 
@@ -124,17 +124,43 @@ func (s *session) pingLoop() {
 func (s *session) load() (free int, busy float64, lastOffer int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	free = min(s.slotsFree-len(s.unanswered), s.slots-len(s.held))
-	if s.draining || s.ctx.Err() != nil {
+	free = min(s.slotsFree-len(s.unanswered), s.terms.Slots-len(s.held))
+	if s.drained || s.ctx.Err() != nil {
 		free = 0
 	}
-	return free, float64(len(s.held)) / float64(max(1, s.slots)), s.lastOffer
+	return free, float64(len(s.held)) / float64(max(1, s.terms.Slots)), s.lastOffer
+}
+
+// follow takes terms over, unless newer ones came first.
+func (s *session) follow(t store.Terms) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if t.Revision > s.terms.Revision {
+		s.terms = t
+	}
+}
+
+// announce tells the agent whether it drains, where it does not know. Only the
+// matcher calls it, who also makes the offers: so none comes after a drain.
+func (s *session) announce() {
+	s.mu.Lock()
+	known := s.drained == s.terms.Draining
+	s.drained = s.terms.Draining
+	drained := s.drained
+	s.mu.Unlock()
+	switch {
+	case known:
+	case drained:
+		s.send(&agentproto.Drain{})
+	default:
+		s.send(&agentproto.ResumeWork{})
+	}
 }
 
 func (s *session) occupancy() (slots, busy int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.slots, len(s.held)
+	return s.terms.Slots, len(s.held)
 }
 
 func (s *session) ready(slotsFree int) {

@@ -86,6 +86,20 @@ func (s *Server) cancelled(out store.CancelOutcome) {
 	}
 }
 
+// configured makes the device's session go by its new terms, also one that is
+// just arriving, and lets the matcher look again: more jobs may fit this Mac, or
+// others no longer wait for it (F3).
+func (s *Server) configured(deviceID string, t store.Terms) {
+	if t.Revision == 0 {
+		return
+	}
+	s.o.Log.Info("device changed", "device", deviceID, "slots", t.Slots, "draining", t.Draining)
+	if ses := s.hub.of(deviceID); ses != nil {
+		ses.follow(t)
+	}
+	s.matcher.wake()
+}
+
 // revoked closes the device's session and lets go of what it ran (F18).
 func (s *Server) revoked(deviceID string, ended []store.Ended) {
 	if ses := s.hub.revoke(deviceID); ses != nil {

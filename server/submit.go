@@ -3,9 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
-	"strings"
 	"time"
-	"unicode"
 	"unicode/utf8"
 
 	"rendermac/api"
@@ -57,6 +55,7 @@ func (j *jobCheck) run(ctx context.Context, account string) error {
 	}
 	j.service()
 	j.times()
+	j.tags()
 	j.output()
 	j.webhook()
 	j.labels()
@@ -81,6 +80,15 @@ func (j *jobCheck) times() {
 	}
 }
 
+func (j *jobCheck) tags() {
+	if j.r.Requires == nil {
+		return
+	}
+	for _, f := range tagFaults("requires.tags", j.r.Requires.Tags) {
+		j.wrong(f.Location, f.Message)
+	}
+}
+
 func (j *jobCheck) output() {
 	if j.r.OutputName == nil {
 		return
@@ -90,7 +98,7 @@ func (j *jobCheck) output() {
 	case j.job.OutputName == "" || utf8.RuneCountInString(j.job.OutputName) > 255: // the schema has said so
 	case fault != "":
 		j.wrong("output_name", fault)
-	case strings.ContainsFunc(j.job.OutputName, unicode.IsControl):
+	case hasControls(j.job.OutputName):
 		j.wrong("output_name", "must not have control characters")
 	}
 }
@@ -121,7 +129,7 @@ func (j *jobCheck) labels() {
 		j.wrong("labels", fmt.Sprintf("are more than %d", maxLabels))
 	}
 	for key, value := range j.r.Labels {
-		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue || strings.ContainsFunc(key+value, unicode.IsControl) {
+		if key == "" || len(key) > maxLabelKey || len(value) > maxLabelValue || hasControls(key+value) {
 			j.wrong("labels", fmt.Sprintf("must have keys of 1 to %d bytes and values of at most %d, without control characters", maxLabelKey, maxLabelValue))
 			return
 		}

@@ -19,21 +19,22 @@ import (
 // protocol, except where its next fault says otherwise.
 type swarmAgent struct {
 	*swarm
-	n         int
-	rng       *rand.Rand
-	id, token string
-	slots     int
-	link      *swarmLink   // nil: none
-	unheard   []*swarmLink // whose hello has no answer: it may be stored after a later one, and replace that one's session
-	runs      []*swarmRun
-	heard     chan swarmHeard
-	gone      chan struct{}
-	readers   sync.WaitGroup
-	gate      sync.RWMutex // locked while the agent is frozen
-	deck      []string     // the faults that are next
-	nextFault time.Time
-	restUntil time.Time
-	full      atomic.Bool
+	n            int
+	rng          *rand.Rand
+	id, token    string
+	slots        int
+	link         *swarmLink   // nil: none
+	unheard      []*swarmLink // whose hello has no answer: it may be stored after a later one, and replace that one's session
+	runs         []*swarmRun
+	heard        chan swarmHeard
+	gone         chan struct{}
+	readers      sync.WaitGroup
+	gate         sync.RWMutex // locked while the agent is frozen
+	deck         []string     // the faults that are next
+	nextFault    time.Time
+	restUntil    time.Time
+	drainedUntil time.Time
+	full         atomic.Bool
 }
 
 // Where a run of the swarm stands.
@@ -153,6 +154,9 @@ func (a *swarmAgent) step() {
 	if !a.restUntil.IsZero() && now.After(a.restUntil) {
 		a.restUntil = time.Time{}
 		a.ready()
+	}
+	if !a.drainedUntil.IsZero() && now.After(a.drainedUntil) {
+		a.drain(false)
 	}
 	if a.hold.Load() && len(a.runs) >= a.slots {
 		a.full.Store(true)

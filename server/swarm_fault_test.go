@@ -28,6 +28,7 @@ var swarmFaults = map[string]func(a *swarmAgent) bool{
 	"late part":          (*swarmAgent).putLate,
 	"theft":              (*swarmAgent).theft,
 	"rest":               (*swarmAgent).rest,
+	"drain":              func(a *swarmAgent) bool { a.drain(true); a.drainedUntil = time.Now().Add(time.Second); return true },
 }
 
 // err commits the next fault, if it fits.
@@ -250,6 +251,21 @@ func (a *swarmAgent) theft() bool {
 	}
 	a.sayCommit(a.link, r, r.claim(), false)
 	return true
+}
+
+// drain has an admin say that the device takes no more work, or takes it again;
+// where the store was too busy to answer, once more.
+func (a *swarmAgent) drain(drained bool) {
+	a.drainedUntil = time.Time{}
+	if !eventually(func() bool {
+		status, body, _ := a.call("PATCH", "/v1/devices/"+a.id, a.admin, map[string]bool{"draining": drained})
+		if status != http.StatusOK && status != http.StatusServiceUnavailable {
+			a.wrong("drain: %d %s", status, body)
+		}
+		return status != http.StatusServiceUnavailable
+	}) {
+		a.wrong("a drain was never answered")
+	}
 }
 
 // rest takes no work for a while.

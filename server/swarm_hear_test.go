@@ -48,6 +48,10 @@ func (a *swarmAgent) hear(h swarmHeard) {
 		a.gaveUp(m)
 	case *agentproto.Error:
 		a.failRefused(h.link, m)
+	case *agentproto.Drain:
+		a.drained(h.link, true)
+	case *agentproto.ResumeWork:
+		a.drained(h.link, false)
 	case *agentproto.Cancel:
 		a.cancelled(h.link, m)
 	default:
@@ -55,7 +59,18 @@ func (a *swarmAgent) hear(h swarmHeard) {
 	}
 }
 
+func (a *swarmAgent) drained(l *swarmLink, drained bool) {
+	if l.drained == drained {
+		a.wrong("agent %d was told twice that it drains: %v", a.n, drained)
+	}
+	l.drained = drained
+	a.count(map[bool]string{true: "heard drain", false: "heard resume_work"}[drained])
+}
+
 func (a *swarmAgent) offered(l *swarmLink, m *agentproto.LeaseOffer) {
+	if l.drained {
+		a.wrong("an offer came to agent %d while it drains", a.n)
+	}
 	r := &swarmRun{
 		IDs: m.IDs, token: m.CommitToken, device: a.id, n: m.AttemptNumber, input: m.Inputs[0], partSize: m.Output.PartBytes, since: l.helloAt,
 		due: time.Now().Add(time.Duration(a.rng.IntN(300)) * time.Millisecond), beat: time.Now().Add(swarmTTL / 4),

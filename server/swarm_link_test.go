@@ -19,6 +19,7 @@ type swarmLink struct {
 	helloAt  int64
 	rivals   []*swarmLink // whose hellos had no answer yet when this one was said
 	overtook bool         // its hello was stored after a later one, and replaced that one's session
+	drained  bool         // no offer may come
 	deaf     bool         // its lease_resumed is taken for lost on the way
 	asked    map[agentproto.IDs][]swarmAsk
 	commits  map[string][]*swarmCommit

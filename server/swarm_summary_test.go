@@ -82,7 +82,7 @@ func (b *books) bounds(succeeded int) {
 // missing lists what must happen at least once, and has not yet.
 func (l *swarmLedger) missing() (out []string) {
 	must := []string{
-		"cancel 202", "cancel 409", "download", "list", "offer", "resume", "resume refused", "device revoked", "cancel ignored",
+		"cancel 202", "cancel 409", "download", "list", "offer", "resume", "resume refused", "device revoked", "cancel ignored", "heard drain", "heard resume_work",
 		"commit of a cancelled job", "commit after the expiry", "commit after a freeze", "message under the old epoch",
 		"wrong digest", "wrong length", "truncated media", "swapped part",
 	}

@@ -62,9 +62,9 @@ func (db *DB) DeviceByID(ctx context.Context, id string) (Device, error) {
 	return list[0], nil
 }
 
-// Devices lists devices, the first paired first, after an id.
-func (db *DB) Devices(ctx context.Context, after string, limit int) ([]Device, error) {
-	return db.devices(ctx, `WHERE d.id > ? ORDER BY d.id LIMIT ?`, after, limit)
+// Devices lists devices of these states, the first paired first, after an id.
+func (db *DB) Devices(ctx context.Context, states []string, after string, limit int) ([]Device, error) {
+	return db.devices(ctx, `WHERE d.id > ? AND `+deviceState+` IN (SELECT value FROM json_each(?)) ORDER BY d.id LIMIT ?`, after, asJSON(states), limit)
 }
 
 func (db *DB) devices(ctx context.Context, where string, args ...any) ([]Device, error) {

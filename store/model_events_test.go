@@ -29,7 +29,7 @@ var events = map[string]func(*twin, step){
 	"lease": (*twin).lease, "submit": (*twin).submit, "progress": (*twin).progress, "upload": (*twin).upload, "commit": (*twin).commit,
 	"verdict": (*twin).verdict, "fail": (*twin).fail, "cancel": (*twin).cancel, "hello": (*twin).hello, "bye": (*twin).bye, "seen": (*twin).heard,
 	"inputs": (*twin).inputs, "log": (*twin).log, "pass": (*twin).pass, "sweep": (*twin).sweep, "due": (*twin).due, "set": (*twin).set,
-	"restart": (*twin).restart, "crash": (*twin).crash, "revoke": (*twin).revoke, "limit": (*twin).limitCredits,
+	"restart": (*twin).restart, "crash": (*twin).crash, "revoke": (*twin).revoke, "limit": (*twin).limitCredits, "drain": (*twin).drain,
 }
 
 // often weighs the events; rapid prefers the first ones. What comes next in the
@@ -37,7 +37,7 @@ var events = map[string]func(*twin, step){
 var often = []string{
 	"next", "lease", "next", "progress", "upload", "fail", "next", "commit", "submit", "next", "cancel", "next", "hello", "verdict", "next", "lease",
 	"fail", "next", "cancel", "commit", "pass", "next", "verdict", "submit", "hello", "next", "due", "commit", "next", "progress", "sweep", "next",
-	"upload", "bye", "next", "seen", "limit", "inputs", "next", "log", "set", "next", "restart", "next", "crash", "hello", "next", "cancel", "revoke", "next",
+	"upload", "bye", "next", "seen", "limit", "inputs", "next", "log", "set", "next", "restart", "next", "crash", "hello", "next", "cancel", "revoke", "next", "drain",
 }
 
 // next is the event that an honest agent, or the verifier, would go on with.
@@ -140,6 +140,9 @@ func (w *twin) lease(s step) {
 	out, err := w.Lease(ctx, session, 1<<20)
 	w.must(err)
 	want := w.model.Pull(m.id, session.SessionID)
+	if w.model.Device(m.id).Draining {
+		w.seen.add("pull while draining")
+	}
 	o := out.Offer
 	if o == nil {
 		w.equal("pull", fence.ModelPull{RetryAt: out.RetryAt, Idle: out.Idle}, want)
@@ -412,7 +415,7 @@ func (w *twin) due(s step) {
 // writes are the events that always have a batch of the writer, which moves the
 // leases with a clock that was set (F15).
 var writes = map[string]bool{
-	"limit": true, "submit": true, "lease": true, "progress": true, "upload": true, "inputs": true, "commit": true, "fail": true, "sweep": true, "restart": true, "crash": true,
+	"limit": true, "submit": true, "lease": true, "progress": true, "upload": true, "inputs": true, "commit": true, "fail": true, "sweep": true, "restart": true, "crash": true, "drain": true,
 }
 
 func (w *twin) set(s step) {
@@ -446,6 +449,15 @@ func (w *twin) crash(s step) {
 	w.options.Path = filepath.Join(from, fmt.Sprint("after-", w.crashes), "rendermac.db")
 	w.copy(from)
 	w.absent(pick(absences, s.N))
+}
+
+// drain keeps a Mac from new runs, or lets it have them again.
+func (w *twin) drain(s step) {
+	m, drained := w.mac(s.Mac), s.N > 3
+	w.noteLive("drain", m.id)
+	_, err := w.Configure(ctx, m.id, store.DeviceChange{Draining: &drained})
+	w.must(err)
+	w.model.Drain(m.id, drained)
 }
 
 // revoke ends a Mac and pairs another in its place; what the old one knew stays

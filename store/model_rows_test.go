@@ -304,15 +304,18 @@ func (w *twin) compareDeliveries() {
 type deviceRow struct {
 	ID, Session     string
 	Revoked, Online bool
+	Draining        bool
 	SeenAt          int64
 }
 
 func (w *twin) compareDevices() {
-	got := read(w.rows, `SELECT id, coalesce(session_id, ''), revoked_at IS NOT NULL, online, coalesce(last_seen_at, 0) FROM devices ORDER BY id`,
-		func(r *deviceRow) []any { return []any{&r.ID, &r.Session, &r.Revoked, &r.Online, &r.SeenAt} })
+	got := read(w.rows, `SELECT id, coalesce(session_id, ''), revoked_at IS NOT NULL, online, draining, coalesce(last_seen_at, 0) FROM devices ORDER BY id`,
+		func(r *deviceRow) []any {
+			return []any{&r.ID, &r.Session, &r.Revoked, &r.Online, &r.Draining, &r.SeenAt}
+		})
 	var want []deviceRow
 	for _, d := range w.model.Devices {
-		want = append(want, deviceRow{d.ID, d.SessionID, d.Revoked, d.Online, stamp(d.SeenAt)})
+		want = append(want, deviceRow{d.ID, d.SessionID, d.Revoked, d.Online, d.Draining, stamp(d.SeenAt)})
 	}
 	hold(w, "devices", got, want)
 }

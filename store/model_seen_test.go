@@ -95,7 +95,7 @@ var mustSee = []string{
 	"cancel on queued/none: ok", "cancel on active/uploading: ok", "cancel on verifying/committing: ok", "cancel on cancelling/*: ok", "cancel on succeeded/none: refused",
 	"submit on none/none: refused", "credits short", "lease_offer lost", "hello_ok lost", "late bye",
 	"resume under the current epoch", "resume under the epoch whose answer was lost",
-	"bye meets active/*", "bye meets verifying/committing", "revoke meets active/*", "revoke meets verifying/committing", "revoke meets cancelling/*",
+	"bye meets active/*", "bye meets verifying/committing", "drain meets active/*", "drain meets verifying/committing", "pull while draining", "event device.resumed", "revoke meets active/*", "revoke meets verifying/committing", "revoke meets cancelling/*",
 	"restart meets active/*", "restart meets verifying/committing", "restart meets cancelling/*",
 	"crash meets active/*", "crash meets verifying/committing", "crash meets cancelling/*",
 	"clock set back meets active/*", "clock set forward meets active/*", "clock set back meets cancelling/*", "clock set forward meets cancelling/*",

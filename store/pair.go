@@ -65,8 +65,9 @@ func (t *tx) pairingCode() (string, error) {
 // NormalCode is a code as people type it, as it is stored: upper case, without
 // hyphen or spaces. ok is false for what can be no code.
 func NormalCode(typed string) (code string, ok bool) {
-	code = strings.NewReplacer("-", "", " ", "").Replace(strings.ToUpper(typed))
-	return code, len(code) == 8 && strings.Trim(code, codeAlphabet) == ""
+	letters := strings.NewReplacer("-", "", " ", "").Replace(typed)
+	code = strings.ToUpper(letters)
+	return code, len(letters) == 8 && len(code) == 8 && strings.Trim(code, codeAlphabet) == "" // both: the long s, of two bytes, has S for its upper case
 }
 
 // Paired is a device's lasting identity; the token is shown once.

@@ -160,7 +160,7 @@ func (t *tx) mayTake(d puller, c candidate, needs fence.Needs) (bool, time.Time,
 func (t *tx) anotherCanTake(job, self string, needs fence.Needs) (bool, error) {
 	found := false
 	err := t.each(`SELECT services, tags, facts FROM devices
-		WHERE online = 1 AND draining = 0 AND revoked_at IS NULL AND id <> ?1
+		WHERE online = 1 AND draining = 0 AND revoked_at IS NULL AND coalesce(slots_override, 1) > 0 AND id <> ?1
 		AND NOT EXISTS (SELECT 1 FROM job_attempts WHERE job_id = ?2 AND device_id = devices.id)`,
 		[]any{self, job}, func(rows *sql.Rows) error {
 			var services, tags, facts string

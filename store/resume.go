@@ -33,9 +33,8 @@ type Resumption struct {
 // HelloOutcome is a session: the device's newest, and the only one that may act.
 type HelloOutcome struct {
 	Session
+	Terms
 	Name        string
-	Slots       int
-	Draining    bool
 	Resumptions []Resumption
 	Ended       []Ended
 	SilentAt    time.Time // when the device is offline unless it is heard of (F13)
@@ -53,23 +52,22 @@ func (db *DB) Hello(ctx context.Context, h Hello) (HelloOutcome, error) {
 }
 
 func (t *tx) hello(h Hello) (HelloOutcome, error) {
-	out := HelloOutcome{Session: Session{DeviceID: h.DeviceID}, Slots: h.Slots, SilentAt: t.now.Add(t.o.DeviceTTL)}
+	out := HelloOutcome{Session: Session{DeviceID: h.DeviceID}, SilentAt: t.now.Add(t.o.DeviceTTL)}
 	var err error
 	if out.SessionID, err = t.id("ses"); err != nil {
 		return out, err
 	}
-	var override *int
 	err = t.one(`UPDATE devices SET session_id = ?, online = 1, last_seen_at = ?, agent_slots = ?, agent_version = ?, services = ?, facts = ?
-		WHERE id = ? AND revoked_at IS NULL RETURNING name, draining, slots_override`,
+		WHERE id = ? AND revoked_at IS NULL RETURNING name`,
 		[]any{out.SessionID, ms(t.now), h.Slots, h.Version, asJSON(h.Services), string(h.Facts), h.DeviceID},
-		&out.Name, &out.Draining, &override)
+		&out.Name)
 	if err != nil {
 		return out, revokedOr(err)
 	}
-	if override != nil {
-		out.Slots = *override
-	}
 	if err := t.event("device.online", ref{device: h.DeviceID}, "{}"); err != nil {
+		return out, err
+	}
+	if out.Terms, err = t.terms(h.DeviceID); err != nil {
 		return out, err
 	}
 	for _, c := range h.Resume {

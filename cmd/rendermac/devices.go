@@ -15,41 +15,52 @@ import (
 func devicesCommand(g *globals) *cobra.Command {
 	return listing(&cobra.Command{
 		Use:     "devices",
-		Short:   "List, pair and revoke devices",
-		Example: "  rendermac devices\n  rendermac devices pair --name studio-2",
-	}, devicesListCommand(g), devicesPairCommand(g), devicesRevokeCommand(g))
+		Short:   "List, show, pair, drain, resume, set and revoke devices",
+		Example: "  rendermac devices\n  rendermac devices pair --name studio-2\n  rendermac devices drain studio-2",
+	}, devicesListCommand(g), devicesShowCommand(g), devicesPairCommand(g), devicesDrainCommand(g), devicesResumeCommand(g),
+		devicesSetCommand(g), devicesRevokeCommand(g))
 }
 
 func devicesListCommand(g *globals) *cobra.Command {
-	return withJSON(&cobra.Command{
+	var states []string
+	cmd := withJSON(&cobra.Command{
 		Use:     "list",
 		Short:   "List the paired devices",
-		Example: "  rendermac devices list --json",
+		Example: "  rendermac devices list --json\n  rendermac devices list --state revoked",
 		Args:    cobra.NoArgs,
 		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, _ []string) error {
-			devices, err := client.Devices(cmd.Context())
+			devices, err := client.Devices(cmd.Context(), states...)
 			if err != nil {
 				return err
 			}
-			return show(cmd, api.List[api.Device]{Items: devices}, func(w io.Writer) error { return printDevices(w, devices) })
+			return show(cmd, api.List[api.Device]{Items: devices}, func(w io.Writer) error { return printDevices(w, devices, states) })
 		}),
 	})
+	cmd.Flags().StringSliceVar(&states, "state", nil, "only these, with commas between: online, offline, draining, revoked (default all but revoked)")
+	return cmd
 }
 
-func printDevices(w io.Writer, devices []api.Device) error {
-	if len(devices) == 0 {
+func printDevices(w io.Writer, devices []api.Device, states []string) error {
+	switch {
+	case len(devices) == 0 && len(states) > 0:
+		_, err := fmt.Fprintf(w, "No device is %s.\n", clean(strings.Join(states, " or ")))
+		return err
+	case len(devices) == 0:
 		_, err := fmt.Fprintln(w, "No devices yet. Pair the first one: rendermac devices pair")
 		return err
 	}
 	var rows [][]string
 	for _, d := range devices {
-		busy := strconv.Itoa(d.Busy)
-		if d.Slots != nil {
-			busy += " of " + strconv.Itoa(*d.Slots)
-		}
-		rows = append(rows, []string{d.ID, d.Name, d.State, busy, strings.Join(d.Services, " "), ago(time.Now(), d.LastSeenAt)})
+		rows = append(rows, []string{d.ID, d.Name, d.State, busyOf(d), strings.Join(d.Services, " "), ago(time.Now(), d.LastSeenAt)})
 	}
 	return printTable(w, []string{"ID", "NAME", "STATE", "BUSY", "SERVICES", "SEEN"}, rows)
+}
+
+func busyOf(d api.Device) string {
+	if d.Slots == nil {
+		return strconv.Itoa(d.Busy)
+	}
+	return fmt.Sprintf("%d of %d", d.Busy, *d.Slots)
 }
 
 func devicesPairCommand(g *globals) *cobra.Command {
@@ -78,21 +89,4 @@ func devicesPairCommand(g *globals) *cobra.Command {
 	})
 	cmd.Flags().StringVar(&name, "name", "", "what to call the device (default its own name)")
 	return cmd
-}
-
-func devicesRevokeCommand(g *globals) *cobra.Command {
-	return &cobra.Command{
-		Use:     "revoke ID",
-		Short:   "End a device's pairing for good",
-		Long:    "Ends a device's pairing. Its connection closes, its runs go to other devices, and its token never works again.",
-		Example: "  rendermac devices revoke dev_01kbd3m8q5w9x2c7e4r6t8y0za",
-		Args:    cobra.ExactArgs(1),
-		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
-			if err := client.RevokeDevice(cmd.Context(), args[0]); err != nil {
-				return err
-			}
-			_, err := fmt.Fprintf(cmd.ErrOrStderr(), "%s is revoked.\n", clean(args[0]))
-			return err
-		}),
-	}
 }

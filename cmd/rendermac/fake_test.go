@@ -70,7 +70,15 @@ func newFakeServer() *fakeServer {
 	mux.HandleFunc("GET /v1/events", f.events)
 	mux.HandleFunc("GET /v1/jobs/{id}/events", f.events)
 	keyed("GET /v1/services", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeServices) })
-	keyed("GET /v1/devices", func(w http.ResponseWriter, _ *http.Request) { respond(w, 200, fakeDevices) })
+	keyed("GET /v1/devices", func(w http.ResponseWriter, r *http.Request) {
+		list := fakeDevices
+		if r.URL.Query().Get("state") == "revoked" {
+			list = api.List[api.Device]{Items: []api.Device{}}
+		}
+		respond(w, 200, list)
+	})
+	keyed("GET /v1/devices/{id}", f.device)
+	keyed("PATCH /v1/devices/{id}", f.device)
 	keyed("DELETE /v1/devices/{id}", f.revoke)
 	keyed("GET /v1/webhooks/deliveries", func(w http.ResponseWriter, r *http.Request) {
 		f.asked = append(f.asked, r.URL.RawQuery)
@@ -227,6 +235,17 @@ func (f *fakeServer) cancel(w http.ResponseWriter, r *http.Request) {
 	respond(w, 202, job)
 }
 
+func (f *fakeServer) device(w http.ResponseWriter, r *http.Request) {
+	f.note(r)
+	for _, d := range fakeDevices.Items {
+		if d.ID == r.PathValue("id") {
+			respond(w, 200, d)
+			return
+		}
+	}
+	refuse(w, 404, api.CodeNotFound, "There is no such device.")
+}
+
 func (f *fakeServer) retry(w http.ResponseWriter, r *http.Request) {
 	old := f.jobs[r.PathValue("id")]
 	if old == nil || !old.Ended() {
@@ -284,8 +303,8 @@ var fakeServices = api.List[api.Service]{Items: []api.Service{{
 }, {Name: "mixed", Title: "Goes as the file's name says", DevicesOnline: 1, Params: json.RawMessage(`{}`)}, {Name: "idle.service", Title: "No device has it", Params: json.RawMessage(`{}`), Presets: []api.Preset{{Name: "late"}}}}}
 
 var fakeDevices = api.List[api.Device]{Items: []api.Device{{
-	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"},
-}}}
+	ID: "dev_1", Name: "studio\x1b[31m-1", State: "online", Slots: new(2), Busy: 1, Services: []string{"ffmpeg.transcode"}, Tags: []string{"hdr", "b"},
+}, {ID: "dev_3", Name: "twin", State: "offline"}, {ID: "dev_4", Name: "twin", State: "offline"}, {ID: "dev_5", Name: "solo", State: "offline"}}}
 
 var fakeDeliveries = api.List[api.Delivery]{Items: []api.Delivery{{
 	ID: "whd_1", JobID: "job_1", URL: "https://hook\u202e.test/x?token=hush", Type: "job.failed", State: "failed", Tries: 10,
