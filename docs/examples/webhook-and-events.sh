@@ -21,6 +21,11 @@ field() { python3 -c 'import json,sys; v=json.load(sys.stdin)
 for name in sys.argv[1].split("."): v=v[int(name)] if name.isdigit() else v[name]
 print(v)' "$1"; }
 
+# A webhook secret is shown once, so this takes a new one of the first account,
+# which a fresh server's admin key belongs to. The one before signs for 24 h too.
+account=$(ask "$url/v1/accounts" | field items.0.id)
+secret=$(ask -X POST "$url/v1/accounts/$account/webhook-secret" | field webhook_secret)
+
 # The receiver: it writes down the first webhook whole, answers 204 and ends.
 cat >"$work/receiver.py" <<'PY'
 import http.server, os, sys
@@ -60,15 +65,9 @@ echo "uploaded $id"
 # Submit, twice, as a client does that has lost the first answer: one job is made.
 request=$(printf '{"service": "ffmpeg.transcode", "params": {"preset": "web-480p"}, "inputs": [{"upload_id": "%s"}], "webhook_url": "http://127.0.0.1:%s/hook", "webhook_events": ["job.succeeded"]}' "$id" "$port")
 once=example-$(openssl rand -hex 8)
-account=
 for _ in 1 2; do
-	answer=$(ask "$url/v1/jobs" -H "Idempotency-Key: $once" -d "$request")
-	now=$(field id <<<"$answer")
+	now=$(ask "$url/v1/jobs" -H "Idempotency-Key: $once" -d "$request" | field id)
 	[ "${job:=$now}" = "$now" ] || { echo "one key has made two jobs" >&2; exit 1; }
-	if [ -z "$account" ]; then
-		account=$(field account_id <<<"$answer")
-		secret=$(ask -X POST "$url/v1/accounts/$account/webhook-secret" | field webhook_secret)
-	fi
 done
 echo "submitted $job"
 
