@@ -96,7 +96,7 @@ func (c *checkup) run() (err error) {
 
 // adminKey is there and works, or the first start goes on and makes another.
 func (c *checkup) adminKey() error {
-	fresh, err := c.db.FirstStart(context.Background())
+	fresh, err := c.db.FirstStart(context.Background(), "")
 	if err != nil {
 		return err
 	}

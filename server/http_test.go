@@ -98,7 +98,7 @@ func (h *httpServer) mustKeys(o store.Options) {
 	if err != nil {
 		h.Fatal(err)
 	}
-	if h.admin, err = db.FirstStart(context.Background()); err != nil {
+	if h.admin, err = db.FirstStart(context.Background(), ""); err != nil {
 		h.Fatal(err)
 	}
 	studio, err := db.KeyByPlaintext(context.Background(), h.admin)

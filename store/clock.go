@@ -1,17 +1,11 @@
 package store
 
 import (
-	"bufio"
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 	"time"
 
-	"rendermac/failpoint"
 	"rendermac/fence"
-	"rendermac/lasting"
 )
 
 // lookAtClocks is the first statement of every batch (F15): where the wall
@@ -55,12 +49,15 @@ func (t *tx) shift(by time.Duration) error {
 // leases that had not run out when the store was last used get a full TTL,
 // unless their job is cancelling (F15); no backoff and no wait of a webhook lasts
 // longer than the longest, where the clock was set back meanwhile (F12); devices
-// get their TTL to return; what the revocation file names is revoked, even after a
-// restore (F18).
+// get their TTL to return; what the revocation file names is revoked (F18). Last,
+// the file is completed: a crash may have come between a revocation and its line.
 func (db *DB) recover(ctx context.Context) error {
-	revoked, err := readRevoked(db.revokedFile())
+	revoked, err := readRevoked(revokedFile(db.o.Path))
 	if err != nil {
 		return err
+	}
+	if revoked.wrong > 0 {
+		db.o.Log.Warn("some lines of the file of revocations say nothing", "file", revokedFile(db.o.Path), "lines", revoked.wrong)
 	}
 	var before, ids int64
 	err = db.read(ctx, func(q querier) error {
@@ -70,7 +67,7 @@ func (db *DB) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return db.w.do(ctx, func(t *tx) error {
+	err = db.w.do(ctx, func(t *tx) error {
 		if err := t.idsGoOn(max(before, ids) + 1); err != nil {
 			return err
 		}
@@ -92,13 +89,17 @@ func (db *DB) recover(ctx context.Context) error {
 		if err := t.exec(`UPDATE devices SET last_seen_at = ? WHERE online = 1`, ms(t.now)); err != nil {
 			return err
 		}
-		for _, id := range revoked {
+		for _, id := range revoked.ids {
 			if _, err := t.revoke(id); err != nil {
 				return err
 			}
 		}
 		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return db.noteRevoked(ctx)
 }
 
 // idsGoOn makes ids grow past every earlier one, also past those of a start
@@ -106,45 +107,4 @@ func (db *DB) recover(ctx context.Context) error {
 func (t *tx) idsGoOn(from int64) error {
 	t.idMS = uint64(from)
 	return t.exec(`INSERT INTO settings (name, value) VALUES ('ids', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1`, fmt.Sprint(from))
-}
-
-func (db *DB) revokedFile() string { return filepath.Join(filepath.Dir(db.o.Path), "revoked") }
-
-// noteRevoked appends an id to the file that no restore takes back, and no power
-// cut: its name is synced as well.
-func (db *DB) noteRevoked(id string) error {
-	f, err := os.OpenFile(db.revokedFile(), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-	if err != nil {
-		return fmt.Errorf("note the revocation: %w", err)
-	}
-	defer f.Close()
-	failpoint.At("store.revoked.write.before")
-	if _, err := fmt.Fprintf(f, "\n%s\n", id); err != nil { // a line of its own, whatever a full disk has torn
-		return fmt.Errorf("note the revocation: %w", err)
-	}
-	failpoint.At("store.revoked.sync.before")
-	err = f.Sync()
-	failpoint.At("store.revoked.sync.after")
-	if err != nil {
-		return err
-	}
-	return lasting.Folder(filepath.Dir(db.revokedFile()))
-}
-
-func readRevoked(path string) ([]string, error) {
-	f, err := os.Open(path)
-	if os.IsNotExist(err) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	var ids []string
-	for s := bufio.NewScanner(f); s.Scan(); {
-		if id := strings.TrimSpace(s.Text()); id != "" {
-			ids = append(ids, id)
-		}
-	}
-	return ids, nil
 }

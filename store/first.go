@@ -9,37 +9,66 @@ import (
 // Studio is the account that the first start makes, without a credit limit.
 const Studio = "studio"
 
+// adminKeyDoubtful is the setting that says, as long as it is there, that nobody
+// may have an admin key: of a database that was restored, or for which a key was
+// made that is not written down yet. Its value is the id of that key.
+const adminKeyDoubtful = "admin_key_doubtful"
+
 // FirstStart makes the account studio with an admin key, and answers with the
-// key's plaintext, once. Until FirstStartDone says that the key is safe, it makes
-// another one in its place: a crash in between locks nobody out. Afterwards it
-// answers with nothing.
-func (db *DB) FirstStart(ctx context.Context) (adminKey string, err error) {
+// key's plaintext, once. It also makes a key where no admin key is live, or where
+// the database was restored and none is at hand: nobody is locked out. Until
+// FirstStartDone says that the key is safe, it makes another one in its place.
+// Otherwise it answers with nothing. atHand is the key in the data directory.
+func (db *DB) FirstStart(ctx context.Context, atHand string) (adminKey string, err error) {
+	var done bool
 	err = db.w.do(ctx, func(t *tx) error {
-		var done bool
-		var studio string
+		var admin, works bool
+		var doubtful, studio *string
 		err := t.one(`SELECT EXISTS (SELECT 1 FROM settings WHERE name = 'first_start'),
-			coalesce((SELECT id FROM accounts ORDER BY id LIMIT 1), '')`, nil, &done, &studio)
-		if err != nil || done {
+			EXISTS (SELECT 1 FROM api_keys WHERE scope = 'admin' AND revoked_at IS NULL),
+			EXISTS (SELECT 1 FROM api_keys WHERE scope = 'admin' AND revoked_at IS NULL AND key_hash = ?),
+			(SELECT value FROM settings WHERE name = '`+adminKeyDoubtful+`'), (SELECT id FROM accounts ORDER BY id LIMIT 1)`,
+			[]any{HashSecret(atHand)}, &done, &admin, &works, &doubtful, &studio)
+		switch {
+		case err != nil || done && admin && doubtful == nil:
 			return err
+		case done && works:
+			return t.exec(`DELETE FROM settings WHERE name = '` + adminKeyDoubtful + `'`)
 		}
-		if studio == "" {
-			if studio, _, err = t.newAccount(Studio, nil); err != nil {
+		if studio == nil {
+			id, _, err := t.newAccount(Studio, nil)
+			if err != nil {
 				return err
 			}
+			studio = &id
 		}
-		if err := t.exec(`DELETE FROM api_keys WHERE account_id = ?`, studio); err != nil {
+		err = t.exec(`DELETE FROM api_keys WHERE id = ? OR account_id = ? AND NOT ?`, doubtful, *studio, done)
+		if err != nil {
 			return err
 		}
-		_, adminKey, err = t.newKey(NewKey{studio, "first start", "admin"})
-		return err
+		id, name := "", "first start"
+		if done {
+			name = "another start"
+		}
+		if id, adminKey, err = t.newKey(NewKey{*studio, name, "admin"}); err != nil {
+			return err
+		}
+		return t.exec(`INSERT INTO settings (name, value) VALUES ('`+adminKeyDoubtful+`', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1`, id)
 	})
+	if adminKey != "" && done {
+		db.o.Log.Warn("no admin key of this server was left or at hand: a new one takes the place of the one in admin.key")
+	}
 	return adminKey, err
 }
 
 // FirstStartDone says that the admin key has been written down.
 func (db *DB) FirstStartDone(ctx context.Context) error {
 	return db.w.do(ctx, func(t *tx) error {
-		return t.exec(`INSERT INTO settings (name, value) VALUES ('first_start', ?) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(ms(t.now)))
+		err := t.exec(`INSERT INTO settings (name, value) VALUES ('first_start', ?) ON CONFLICT (name) DO NOTHING`, fmt.Sprint(ms(t.now)))
+		if err != nil {
+			return err
+		}
+		return t.exec(`DELETE FROM settings WHERE name = '` + adminKeyDoubtful + `'`)
 	})
 }
 

@@ -116,10 +116,12 @@ func orNothing(err error) error {
 	return err
 }
 
-// RevokeKey ends a key and its sessions for good; repeating it is harmless. The
-// last admin key stays: nobody could make another.
+// RevokeKey ends a key and its sessions for good, even after a restore (F18);
+// repeating it is harmless. The last admin key stays: nobody could make another.
+// Only the transaction can tell which is the last, so the file is written after
+// it; after a crash in between, the next start does that.
 func (db *DB) RevokeKey(ctx context.Context, id string) error {
-	return db.w.do(ctx, func(t *tx) error {
+	err := db.w.do(ctx, func(t *tx) error {
 		var live, last bool
 		err := t.one(`SELECT revoked_at IS NULL, scope = 'admin' AND NOT EXISTS
 				(SELECT 1 FROM api_keys o WHERE o.scope = 'admin' AND o.revoked_at IS NULL AND o.id <> k.id)
@@ -134,6 +136,10 @@ func (db *DB) RevokeKey(ctx context.Context, id string) error {
 		}
 		return t.revokeKey(id)
 	})
+	if err != nil {
+		return err
+	}
+	return db.noteRevoked(ctx)
 }
 
 func (t *tx) revokeKey(id string) error {

@@ -32,7 +32,7 @@ func (db *DB) Revoke(ctx context.Context, deviceID string) ([]Ended, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := db.noteRevoked(deviceID); err != nil { // first, so that a crash between the two revokes
+	if err := db.noteRevoked(ctx, revocation{deviceID, db.o.Now()}); err != nil { // first, so that a crash between the two revokes
 		return nil, err
 	}
 	var out []Ended

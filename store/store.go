@@ -15,6 +15,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"rendermac/failpoint"
@@ -52,6 +53,7 @@ type DB struct {
 	o      Options
 	w      *writer
 	reader *sql.DB
+	noting sync.Mutex // the file of revocations
 }
 
 // minSQLite is the first SQLite in which a checkpoint racing a commit cannot

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"rendermac/artifact"
@@ -130,13 +131,18 @@ func (p *plant) storeIsThere(ctx context.Context, path string) error {
 }
 
 // firstStart writes the admin key down before it counts as made; not even a
-// power cut may leave a server that nobody can enter.
-func (p *plant) firstStart(ctx context.Context, c *config.Config) (err error) {
-	if p.adminKey, err = p.db.FirstStart(ctx); err != nil || p.adminKey == "" {
+// power cut may leave a server that nobody can enter, nor a restore.
+func (p *plant) firstStart(ctx context.Context, c *config.Config) error {
+	file := filepath.Join(c.Data, "admin.key")
+	atHand, err := os.ReadFile(file)
+	if err != nil && !os.IsNotExist(err) {
+		return fmt.Errorf("the admin key could not be read: %w", err)
+	}
+	if p.adminKey, err = p.db.FirstStart(ctx, strings.TrimSpace(string(atHand))); err != nil || p.adminKey == "" {
 		return err
 	}
 	failpoint.At("cmd.adminkey.before")
-	if err := lasting.WriteFile(filepath.Join(c.Data, "admin.key"), p.adminKey+"\n"); err != nil {
+	if err := lasting.WriteFile(file, p.adminKey+"\n"); err != nil {
 		return fmt.Errorf("the admin key could not be written: %w", err)
 	}
 	failpoint.At("cmd.adminkey.after")

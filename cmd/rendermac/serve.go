@@ -109,7 +109,7 @@ func welcome(out io.Writer, p *plant, c *config.Config) {
 		return
 	}
 	if p.adminKey != "" {
-		fmt.Fprintf(out, "This was the first start. The admin key is in %s/admin.key; commands on this machine find it.\n", c.Data)
+		fmt.Fprintf(out, "A new admin key is in %s/admin.key; commands on this machine find it.\n", c.Data)
 	}
 	fmt.Fprintf(out, "RenderMac serves at %s. Pair a Mac with: rendermac devices pair\n", p.url)
 }

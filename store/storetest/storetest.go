@@ -82,7 +82,7 @@ func MustOpen(tb testing.TB, o store.Options) *store.DB {
 // MustAccount is the first start's account, by way of its admin key.
 func MustAccount(tb testing.TB, db *store.DB) string {
 	tb.Helper()
-	key, err := db.FirstStart(context.Background())
+	key, err := db.FirstStart(context.Background(), "")
 	if err != nil || key == "" {
 		tb.Fatalf("first start: key %q, %v", key, err)
 	}
