@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -210,6 +211,11 @@ func TestJobs_OutputAndLog(t *testing.T) {
 	}
 	h.clock.Advance(outputURLs)
 	h.get(location, "").refuses(403, "bad_signature")
+	key := strings.TrimPrefix(location[:strings.Index(location, "?")], h.url+"/v1/blobs/")
+	if err := h.files.Delete(context.Background(), key); err != nil {
+		t.Fatal(err)
+	}
+	h.get(at+"/output", h.read).refuses(404, "not_found")
 
 	log := h.get(at+"/attempts/1/log", h.read).is(200)
 	if string(log.body) != "frame=1\nframe=2\n" || log.Header.Get("Content-Type") != "text/plain; charset=utf-8" || log.Header.Get("X-Content-Type-Options") != "nosniff" {

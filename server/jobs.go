@@ -3,10 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"net/http"
 	"time"
 
 	"rendermac/api"
+	"rendermac/artifact"
 	"rendermac/fence"
 	"rendermac/store"
 )
@@ -102,6 +104,14 @@ func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, e
 	if j.Status != fence.JobSucceeded || j.Artifact == nil {
 		return nil, refuse(http.StatusConflict, api.CodeJobNotSucceeded, "The job has no output; it is "+string(j.Status)+".")
 	}
+	object, _, err := s.o.Artifacts.Open(ctx, j.Artifact.Key)
+	if errors.Is(err, artifact.ErrNotFound) { // the database was restored, or the store lost
+		return nil, refuse(http.StatusNotFound, api.CodeNotFound, "The job has succeeded, but its output is not in the store any more: submit the job again.")
+	}
+	if err != nil {
+		return nil, err
+	}
+	object.Close()
 	u, err := s.o.Artifacts.SignGet(ctx, j.Artifact.Key, j.OutputName, s.o.Now().Add(outputURLs))
 	if err != nil {
 		return nil, err
