@@ -21,7 +21,7 @@ func TestCrash_EveryMarkIsPassed(t *testing.T) {
 	server := newMacDay(t, film)
 	starts, _ := calmStarts(t)
 	passed := map[string]bool{}
-	for _, passes := range []map[string][]string{server.calm(scripts), newAgentDay(t, film).calm(), starts, server.calmPairing()} {
+	for _, passes := range []map[string][]string{server.calm(scripts), newAgentDay(t, film).calm(), starts, server.calmPairing(), newRestoreDay(t).calm()} {
 		for _, marks := range passes {
 			for _, mark := range marks {
 				passed[mark] = true

@@ -143,7 +143,10 @@ func finishCopy(ctx context.Context, temp string) error {
 }
 
 // checkFile looks through a whole database file for damage.
-func checkFile(ctx context.Context, db *sql.DB) error {
+func checkFile(ctx context.Context, db interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+},
+) error {
 	var verdict string
 	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&verdict); err != nil {
 		return err

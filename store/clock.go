@@ -49,8 +49,9 @@ func (t *tx) shift(by time.Duration) error {
 // leases that had not run out when the store was last used get a full TTL,
 // unless their job is cancelling (F15); no backoff and no wait of a webhook lasts
 // longer than the longest, where the clock was set back meanwhile (F12); devices
-// get their TTL to return; what the revocation file names is revoked (F18). Last,
-// the file is completed: a crash may have come between a revocation and its line.
+// get their TTL to return; what the revocation file names is revoked (F18);
+// and a database that was restored is fenced. Last, the file is completed: a crash
+// may have come between a revocation and its line.
 func (db *DB) recover(ctx context.Context) error {
 	revoked, err := readRevoked(revokedFile(db.o.Path))
 	if err != nil {
@@ -67,6 +68,7 @@ func (db *DB) recover(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var restored bool
 	err = db.w.do(ctx, func(t *tx) error {
 		if err := t.idsGoOn(max(before, ids) + 1); err != nil {
 			return err
@@ -89,6 +91,9 @@ func (db *DB) recover(ctx context.Context) error {
 		if err := t.exec(`UPDATE devices SET last_seen_at = ? WHERE online = 1`, ms(t.now)); err != nil {
 			return err
 		}
+		if restored, err = t.fenceRestored(); err != nil {
+			return err
+		}
 		for _, id := range revoked.ids {
 			if _, err := t.revoke(id); err != nil {
 				return err
@@ -98,6 +103,9 @@ func (db *DB) recover(ctx context.Context) error {
 	})
 	if err != nil {
 		return err
+	}
+	if restored {
+		db.o.Log.Warn("the database was restored from a backup: every run, session, code and URL of before is over, and Macs that were paired after the backup pair again")
 	}
 	return db.noteRevoked(ctx)
 }

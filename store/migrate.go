@@ -11,7 +11,6 @@ import (
 	"strings"
 
 	"rendermac/failpoint"
-	"rendermac/fence"
 )
 
 //go:embed schema/*.sql
@@ -20,18 +19,10 @@ var schema embed.FS
 // migrate brings the file to this build's version, one transaction a step. The
 // version is SQLite's own user_version: the number of the last step.
 func migrate(ctx context.Context, c *conn, path string) error {
-	steps, err := fs.Glob(schema, "schema/0*.sql")
+	steps := schemaSteps()
+	version, err := versionOf(ctx, c, path)
 	if err != nil {
 		return err
-	}
-	slices.Sort(steps)
-	var version int
-	if err := c.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return fmt.Errorf("read the version of the database %s: %w", path, err)
-	}
-	if version > len(steps) {
-		return &fence.Error{Code: CodeNewerDatabase, Message: fmt.Sprintf(
-			"the database %s is of version %d and this build knows %d: install the newer RenderMac that made it, or restore a backup of this one", path, version, len(steps))}
 	}
 	if version < len(steps) {
 		if err := copyBeside(ctx, c, path, version); err != nil {
@@ -47,6 +38,16 @@ func migrate(ctx context.Context, c *conn, path string) error {
 		return fmt.Errorf("guard the database: %w", err)
 	}
 	return nil
+}
+
+// schemaSteps are the files, in order: as many as there are versions.
+func schemaSteps() []string {
+	steps, err := fs.Glob(schema, "schema/0*.sql")
+	if err != nil { // only a wrong pattern gets here
+		panic(err)
+	}
+	slices.Sort(steps)
+	return steps
 }
 
 // copyBeside keeps the file as it was before a migration, unless it holds

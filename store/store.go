@@ -66,6 +66,9 @@ const readLimit = 2 * time.Second
 // Open opens the database, creating or migrating it as needed, and settles what
 // the server's absence has left (F15).
 func Open(ctx context.Context, o Options) (*DB, error) {
+	if err := finishRestore(o.Path); err != nil {
+		return nil, fmt.Errorf("finish the restore of %s: %w", o.Path, err)
+	}
 	if err := prepareFile(o.Path); err != nil {
 		return nil, err
 	}
@@ -163,6 +166,11 @@ func openWriter(ctx context.Context, path string) (*conn, error) {
 		"&_pragma=cache_size(-16384)&_pragma=wal_autocheckpoint(4000)" + // 16 MiB each
 		"&_pragma=fullfsync(1)&_pragma=foreign_keys(1)&_pragma=recursive_triggers(1)" +
 		"&_pragma=journal_size_limit(67108864)"
+	return openConn(ctx, path, pragmas)
+}
+
+// openConn opens the one connection that writes a file.
+func openConn(ctx context.Context, path, pragmas string) (*conn, error) {
 	db, err := sql.Open("sqlite", dsn(path, pragmas))
 	if err != nil {
 		return nil, err

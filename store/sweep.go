@@ -93,10 +93,13 @@ func (t *tx) sweepQueue() ([]string, error) {
 	return late, nil
 }
 
-func (t *tx) sweepDevices() ([]string, error) {
+func (t *tx) sweepDevices() ([]string, error) { return t.silence(t.now.Add(-t.o.DeviceTTL)) }
+
+// silence takes for offline the devices that were not heard after a moment.
+func (t *tx) silence(heard time.Time) ([]string, error) {
 	var silent []string
 	err := t.each(`UPDATE devices SET online = 0 WHERE online = 1 AND last_seen_at <= ? RETURNING id`,
-		[]any{ms(t.now.Add(-t.o.DeviceTTL))}, func(rows *sql.Rows) error {
+		[]any{ms(heard)}, func(rows *sql.Rows) error {
 			var id string
 			err := rows.Scan(&id)
 			silent = append(silent, id)

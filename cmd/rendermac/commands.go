@@ -18,6 +18,7 @@ func commands(g *globals) []*cobra.Command {
 		webhooksCommand(g),
 		statsCommand(g),
 		backupCommand(g),
+		restoreCommand(g),
 		configCommand(g),
 		doctorCommand(g),
 	}
