@@ -23,8 +23,17 @@ import (
 	"github.com/labstack/echo/v4"
 )
 
-// streamed is an answer that writes itself.
-type streamed struct{ Body func(huma.Context) }
+// streamed is an answer that writes itself: a stream, or a page.
+type streamed struct {
+	Body func(huma.Context)
+	page *body[api.List[api.Event]]
+}
+
+func (s *streamed) seal(route string) {
+	if s.page != nil {
+		s.page.seal(route)
+	}
+}
 
 // listEvents is the history, newest first, or a stream from now on.
 func (s *Server) listEvents(ctx context.Context, c call, in *struct {
@@ -89,14 +98,14 @@ func (s *Server) answerJob(ctx context.Context, st *stream) (*streamed, error) {
 			return nil, err
 		}
 		if len(left) == 0 {
-			return &streamed{func(huma.Context) { _ = st.echo.NoContent(http.StatusNoContent) }}, nil
+			return &streamed{Body: func(huma.Context) { _ = st.echo.NoContent(http.StatusNoContent) }}, nil
 		}
 	}
 	return st.answer(), nil
 }
 
 func (st *stream) answer() *streamed {
-	return &streamed{func(ctx huma.Context) {
+	return &streamed{Body: func(ctx huma.Context) {
 		err := st.serve(ctx.Context())
 		if err == nil {
 			_ = http.NewResponseController(st.echo.Response().Writer).SetWriteDeadline(time.Time{}) // the connection may serve on
@@ -161,7 +170,7 @@ func eventCursor(text string) (int64, error) {
 
 func eventPage(list []store.Event, limit int) *streamed {
 	answer := page(list, limit, func(e store.Event) string { return strconv.FormatInt(e.ID, 10) }, showEvent)
-	return &streamed{func(ctx huma.Context) {
+	return &streamed{page: answer, Body: func(ctx huma.Context) {
 		_ = humaecho.Unwrap(ctx).JSON(http.StatusOK, answer.Body) // a client that has gone hears nothing
 	}}
 }

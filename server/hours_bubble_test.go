@@ -25,9 +25,9 @@ import (
 // bubble is a server in fake time.
 type bubble struct {
 	*httpServer
-	wall  *wall
-	asked atomic.Int64 // how often the store's writer looked at it
-	hooks sync.Map     // *wires of those who receive webhooks, by host
+	wall    *wall
+	batches atomic.Int64 // that the store's writer has ended
+	hooks   sync.Map     // *wires of those who receive webhooks, by host
 }
 
 // inBubble runs test in fake time beside a server whose loops run.
@@ -53,7 +53,7 @@ func inBubbleOf(t *testing.T, stored func(*store.Options), test func(*bubble), c
 		b.web.Timeout = time.Hour
 		o := storetest.Options(b.dir, nil)
 		o.Now, o.Rand = b.wall.Now, rand.Reader
-		o.Mono = func() time.Duration { b.asked.Add(1); return b.wall.Mono() } // asked once a batch, and once a closure
+		o.Mono, o.Observe = b.wall.Mono, func(store.Batch) { b.batches.Add(1) }
 		b.mustBuild(o, stored, append(change, func(o *Options) { o.Mono = b.wall.Mono })...)
 		b.srv.deliverer.sender.transport.DialContext = b.dialHook
 		server := &http.Server{Handler: b.srv.Handler(), ReadHeaderTimeout: 10 * time.Second}

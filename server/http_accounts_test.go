@@ -184,8 +184,8 @@ func TestAccounts_AdminRoutesAreForAdmins(t *testing.T) {
 			h.do(c.method, c.path, key, in).refuses(403, "forbidden")
 		}
 	}
-	if n := len(into[api.List[api.Key]](h.get("/v1/keys", h.otherAdmin).is(200)).Items); n != 6 {
-		t.Errorf("%d keys are there, want the six of before", n)
+	if n := len(into[api.List[api.Key]](h.get("/v1/keys", h.otherAdmin).is(200)).Items); n != 7 {
+		t.Errorf("%d keys are there, want the seven of before", n)
 	}
 }
 

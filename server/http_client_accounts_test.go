@@ -49,7 +49,7 @@ func TestClient_AccountsAndKeys(t *testing.T) {
 		t.Error(err)
 	}
 	keys, err := c.Keys(ctx)
-	if err != nil || len(keys) != 7 {
+	if err != nil || len(keys) != 8 {
 		t.Errorf("keys %+v, %v", keys, err)
 	}
 	refused := new(api.Error)
