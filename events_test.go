@@ -37,7 +37,7 @@ func TestEveryEventIsInTheDocs(t *testing.T) {
 	}
 	delete(documented, "progress")
 	delete(documented, "reset")
-	written := map[string]bool{}
+	written := map[string]bool{"server.restored": true} // by store/restored.go, which chooses its id
 	files, err := filepath.Glob("store/*.go")
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,8 @@ type EventFilter struct{ AccountID, JobID string }
 
 // eventStretch is how many ids one read looks at. Events have no index by
 // account, which every change of a status would write to; so a reader goes
-// through them in stretches, each of them short.
+// through them in stretches, each of them short. A stretch begins at an event:
+// after a restore there are more ids without one than could ever be walked.
 var eventStretch int64 = 50_000
 
 // Appended says that a batch with events has been committed: look again.
@@ -42,7 +43,11 @@ func (db *DB) EventsAfter(ctx context.Context, f EventFilter, after int64, limit
 			return err
 		}
 		if upTo = newest; f.AccountID != "" {
-			upTo = min(upTo, after+eventStretch)
+			var next int64
+			if err := q.one(`SELECT coalesce(min(id), 0) FROM events WHERE id > ?`, []any{after}, &next); err != nil {
+				return err
+			}
+			upTo = min(upTo, max(after, next-1)+eventStretch)
 		}
 		list, err = q.events(f, `id > ? AND id <= ? ORDER BY id LIMIT ?`, after, upTo, limit)
 		return err
@@ -62,9 +67,13 @@ func (db *DB) EventsBefore(ctx context.Context, f EventFilter, before int64, lim
 	}
 	var list []Event
 	for err == nil && len(list) < limit && before > horizon {
-		from := max(0, before-eventStretch)
+		var from int64
 		var more []Event
 		err = db.read(ctx, func(q querier) (err error) {
+			if err := q.one(`SELECT coalesce(max(id), 0) FROM events WHERE id < ?`, []any{before}, &from); err != nil {
+				return err
+			}
+			from = max(0, from+1-eventStretch)
 			more, err = q.events(f, `id >= ? AND id < ? ORDER BY id DESC LIMIT ?`, from, before, limit-len(list))
 			return err
 		})

@@ -113,6 +113,31 @@ func TestRestore_EventIDsGoOn(t *testing.T) {
 	}
 }
 
+// The history is read over the gap that a restore leaves in the ids.
+func TestRestore_TheHistoryIsReadOverTheGap(t *testing.T) {
+	f := open(t)
+	first := f.submit(t)
+	f.restore(t, f.backup(t))
+	last := f.submit(t)
+	all, err := f.EventsBefore(ctx, store.EventFilter{}, 0, 1000)
+	must(t, err)
+	if n := len(all); n < 4 || *all[0].JobID != last || all[n-1].ID != 1 {
+		t.Errorf("%d events, of %+v to %+v", n, all[0], all[n-1])
+	}
+	var jobs []string
+	for after, ended := int64(0), false; !ended; {
+		list, upTo, err := f.EventsAfter(ctx, store.EventFilter{AccountID: f.account}, after, 1000)
+		must(t, err)
+		for _, e := range list {
+			jobs = append(jobs, *e.JobID)
+		}
+		after, ended = upTo, upTo == all[0].ID
+	}
+	if !slices.Equal(jobs, []string{first, last}) {
+		t.Errorf("the account sees events of %v", jobs)
+	}
+}
+
 func TestF18_NoRestoreBringsADeviceOrAKeyBack(t *testing.T) {
 	for _, fileLost := range []bool{false, true} { // then the database of before knows
 		f := open(t)
