@@ -58,11 +58,14 @@ func (t *tx) configure(id string, c DeviceChange) (Terms, error) {
 			return Terms{}, err
 		}
 	}
-	if after.draining != before.draining {
-		kind := map[bool]string{true: "device.draining", false: "device.resumed"}[after.draining]
-		if err := t.event(kind, ref{device: id}, "{}"); err != nil {
-			return Terms{}, err
-		}
+	switch {
+	case after.draining && !before.draining:
+		err = t.event("device.draining", ref{device: id}, "{}")
+	case before.draining && !after.draining:
+		err = t.event("device.resumed", ref{device: id}, "{}")
+	}
+	if err != nil {
+		return Terms{}, err
 	}
 	return t.terms(id)
 }
