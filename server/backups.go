@@ -79,7 +79,10 @@ func (b *backups) make(ctx context.Context) (path string, err error) {
 	if err != nil || len(made) > 0 && now.Sub(made[len(made)-1]) < o.Every {
 		return "", err
 	}
-	store.ClearPartial(o.Folder)
+	store.ClearPartial(o.Folder, func(name string) bool { // one of today may be somebody's `rendermac backup`
+		at, err := time.Parse(backupName, name)
+		return err == nil && now.Sub(at) > 24*time.Hour
+	})
 	path = filepath.Join(o.Folder, BackupFile(now))
 	if _, err := b.srv.o.DB.Backup(ctx, path); err != nil {
 		return "", err

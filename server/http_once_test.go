@@ -211,3 +211,14 @@ func TestOnce_KeysAreForgotten(t *testing.T) {
 		t.Errorf("%q are left, %v", keys, err)
 	}
 }
+
+// An admin's retry of another account's job is of that account: whoever sends the
+// same key again sees no more of it than without one.
+func TestOnce_AReplayShowsNoOtherAccountsJob(t *testing.T) {
+	h := mustServe(t)
+	j := h.mustSubmit(h.submit)
+	h.post("/v1/jobs/"+j.ID+"/cancel", h.submit, nil).is(202)
+	h.once("/v1/jobs/"+j.ID+"/retry", h.otherAdmin, "a key", nil).first()
+	h.once("/v1/jobs/"+j.ID+"/retry", h.otherAdmin, "a key", nil).replayed()
+	h.once("/v1/jobs/"+j.ID+"/retry", h.otherAccountSubmit, "a key", nil).refuses(404, "not_found")
+}

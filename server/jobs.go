@@ -28,7 +28,7 @@ func (s *Server) makeJob(ctx context.Context, c call, job store.NewJob) (*made[a
 	if err != nil {
 		return nil, err
 	}
-	j, err := s.o.DB.JobByID(ctx, m.IDs[0])
+	j, err := s.visibleJob(ctx, c, m.IDs[0]) // an admin may have made it for another account, under a key that others here know
 	if err != nil {
 		return nil, err
 	}

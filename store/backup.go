@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"rendermac/failpoint"
 	"rendermac/lasting"
@@ -48,11 +49,15 @@ func (db *DB) Backup(ctx context.Context, target string) (int64, error) {
 }
 
 // ClearPartial removes from a folder what copies that were cut off have left
-// there. Nobody else may be making one.
-func ClearPartial(folder string) {
-	left, _ := filepath.Glob(filepath.Join(folder, "*"+partial)) // errs for a bad pattern only
-	for _, path := range left {
-		removePartial(path)
+// there: those whose target is the caller's own, and that nobody is making.
+func ClearPartial(folder string, own func(target string) bool) {
+	left, _ := os.ReadDir(folder) // what cannot be read is left there
+	for _, file := range left {
+		name, isPartial := strings.CutSuffix(file.Name(), partial)
+		target := strings.TrimSuffix(name, filepath.Ext(name))
+		if isPartial && target != name && own(target) {
+			removePartial(filepath.Join(folder, file.Name()))
+		}
 	}
 }
 

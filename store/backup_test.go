@@ -132,3 +132,16 @@ func names(t *testing.T, dir string) (list []string) {
 	}
 	return list
 }
+
+// What a cut-off copy has left goes; what only looks like it stays.
+func TestBackup_ClearsItsOwnLeftoversOnly(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "a [folder]")
+	must(t, os.Mkdir(dir, 0o700))
+	for _, name := range []string{"own.db.123.partial", "own.db.123.partial-journal", "holiday.mov.partial", "other.db.9.partial", "own.db"} {
+		must(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
+	}
+	store.ClearPartial(dir, func(target string) bool { return target == "own.db" })
+	if left := names(t, dir); !slices.Equal(left, []string{"holiday.mov.partial", "other.db.9.partial", "own.db"}) {
+		t.Errorf("left are %v", left)
+	}
+}

@@ -65,7 +65,7 @@ func copyBeside(ctx context.Context, c *conn, path string, version int) error {
 	if err := os.Remove(target); err != nil && !os.IsNotExist(err) {
 		return err
 	}
-	ClearPartial(filepath.Dir(path)) // of a start that was cut off here
+	ClearPartial(filepath.Dir(path), func(name string) bool { return name == filepath.Base(target) }) // of a start that was cut off here
 	_, err := Backup(ctx, path, target)
 	return err
 }

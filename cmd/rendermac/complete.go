@@ -21,7 +21,7 @@ type words func(context.Context, *api.Client, *cobra.Command) []cobra.Completion
 
 // argumentWords are by group of commands and by the word in their usage.
 var argumentWords = map[string]words{
-	"jobs ID": jobWords, "devices ID": deviceWords, "keys ID": keyWords, "accounts ACCOUNT": accountWords, "rendermac NAME": serviceWords,
+	"jobs ID": jobWords, "jobs ID N": jobWords, "devices ID|NAME": deviceWords, "keys ID": keyWords, "accounts ACCOUNT": accountWords, "rendermac NAME": serviceWords,
 }
 
 var flagWords = map[string]words{

@@ -13,7 +13,7 @@ import (
 // silent are the commands that print no data: they do something, run until they
 // are stopped, or print what another program reads as it is.
 var silent = []string{
-	"rendermac agent", "rendermac demo", "rendermac devices revoke", "rendermac keys revoke", "rendermac pair", "rendermac serve",
+	"rendermac agent", "rendermac demo", "rendermac devices revoke", "rendermac jobs log", "rendermac keys revoke", "rendermac pair", "rendermac serve",
 	"rendermac completion bash", "rendermac completion fish", "rendermac completion powershell", "rendermac completion zsh",
 }
 
