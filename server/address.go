@@ -25,7 +25,9 @@ var reaches = []struct {
 }{
 	{netip.MustParsePrefix("169.254.0.0/16"), reachNobody, "link-local"}, // cloud metadata too
 	{netip.MustParsePrefix("fe80::/10"), reachNobody, "link-local"},
-	{netip.MustParsePrefix("fd00:ec2::254/128"), reachNobody, "a cloud's metadata"},
+	{netip.MustParsePrefix("fd00:ec2::/32"), reachNobody, "a cloud's metadata"},
+	{netip.MustParsePrefix("fd20:ce::254/128"), reachNobody, "a cloud's metadata"},
+	{netip.MustParsePrefix("168.63.129.16/32"), reachNobody, "a cloud's metadata"},
 	{netip.MustParsePrefix("100.100.100.200/32"), reachNobody, "a cloud's metadata"},
 	{netip.MustParsePrefix("192.0.0.0/24"), reachNobody, "a protocol's own"},
 	{netip.MustParsePrefix("0.0.0.0/8"), reachNobody, "unspecified"},

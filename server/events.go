@@ -56,8 +56,13 @@ func (s *Server) listEvents(ctx context.Context, c call, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	list, err := s.o.DB.EventsBefore(ctx, f, before, in.Limit+1)
-	return eventPage(list, in.Limit), err
+	list, left, err := s.o.DB.EventsBefore(ctx, f, before, in.Limit+1)
+	answer := eventPage(list, in.Limit)
+	if len(list) <= in.Limit && left > 0 { // short, and not the end
+		cursor := strconv.FormatInt(left, 10)
+		answer.page.Body.NextCursor = &cursor
+	}
+	return answer, err
 }
 
 // jobEvents is a job's story from its beginning, as a list or as a stream that

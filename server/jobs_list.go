@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ func (s *Server) listJobs(ctx context.Context, c call, in *jobList) (*body[api.L
 
 func (in *jobList) filter() (store.JobFilter, error) {
 	f := store.JobFilter{
-		AccountID: in.Account, Statuses: in.Status, Service: in.Service, DeviceID: in.Device,
+		AccountID: in.Account, Statuses: slices.Compact(slices.Sorted(slices.Values(in.Status))), Service: in.Service, DeviceID: in.Device,
 		Query: in.Query, Since: in.Since, Until: in.Until, Before: in.Cursor, Limit: in.Limit,
 	}
 	for _, text := range in.Label {

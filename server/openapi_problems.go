@@ -40,9 +40,9 @@ var ownCodes = map[string][]string{
 	"changeDevice":   {api.CodeDeviceRevoked},
 	"revokeKey":      {"last_admin_key"},
 	"pair":           {api.CodeBadCode, api.CodeTooManyRequests},
-	"connect":        {api.CodeUnauthenticated},
+	"connect":        {api.CodeUnauthenticated, api.CodeTooManyRequests},
 	"asset":          {api.CodeNotFound},
-	"getMetrics":     {api.CodeNotFound},
+	"getMetrics":     {api.CodeForbidden},
 }
 
 // problemsOf are the codes that an operation may answer with.

@@ -26,7 +26,21 @@ type DeliveryFilter struct {
 	Limit                   int
 }
 
-// inState is written out, so that SQLite sees which partial index answers.
+// index is the one that finds the fewest rows; left to itself SQLite may walk all
+// of an account's for the few that are pending.
+func (f DeliveryFilter) index() string {
+	switch {
+	case f.JobID != "":
+		return "INDEXED BY webhook_deliveries_job "
+	case f.State == "pending" || f.State == "failed":
+		return "INDEXED BY webhook_deliveries_" + f.State + " "
+	case f.AccountID != "":
+		return "INDEXED BY webhook_deliveries_account "
+	}
+	return ""
+}
+
+// inState is written out, so that a partial index can answer.
 var inState = map[string]string{"pending": "state = 'pending'", "delivered": "state = 'delivered'", "failed": "state = 'failed'"}
 
 // Deliveries lists webhooks.
@@ -42,7 +56,7 @@ func (db *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryRow, 
 	}
 	var list []DeliveryRow
 	err := db.read(ctx, func(q querier) (err error) {
-		list, err = q.deliveries("WHERE "+strings.Join(where, " AND ")+" ORDER BY id DESC LIMIT ?", append(args, f.Limit)...)
+		list, err = q.deliveries(f.index()+"WHERE "+strings.Join(where, " AND ")+" ORDER BY id DESC LIMIT ?", append(args, f.Limit)...)
 		return err
 	})
 	return list, err

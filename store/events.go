@@ -58,15 +58,19 @@ func (db *DB) EventsAfter(ctx context.Context, f EventFilter, after int64, limit
 	return list, upTo, err
 }
 
+// maxStretches bounds one look into the past: an account with few events among
+// many of others gets short pages.
+const maxStretches = 4
+
 // EventsBefore lists at most limit events with ids below before, newest first;
-// zero begins with the newest.
-func (db *DB) EventsBefore(ctx context.Context, f EventFilter, before int64, limit int) ([]Event, error) {
+// zero begins with the newest. A list may be shorter though there are more: left
+// is where to go on, zero at the end.
+func (db *DB) EventsBefore(ctx context.Context, f EventFilter, before int64, limit int) (list []Event, left int64, err error) {
 	horizon, newest, err := db.EventIDs(ctx)
 	if before <= 0 || before > newest {
 		before = newest + 1
 	}
-	var list []Event
-	for err == nil && len(list) < limit && before > horizon {
+	for n := 0; err == nil && n < maxStretches && len(list) < limit && before > horizon; n++ {
 		var from int64
 		var more []Event
 		err = db.read(ctx, func(q querier) (err error) {
@@ -79,7 +83,10 @@ func (db *DB) EventsBefore(ctx context.Context, f EventFilter, before int64, lim
 		})
 		list, before = slices.Concat(list, more), from
 	}
-	return list, err
+	if before <= horizon {
+		before = 0
+	}
+	return list, before, err
 }
 
 // EventIDs are the horizon, below which events may have been deleted, and the

@@ -51,15 +51,18 @@ func TestEvents_PagesAreWhole(t *testing.T) {
 				}
 				after = upTo
 			}
-			for before := int64(0); ; before = back[len(back)-1] {
-				list, err := db.EventsBefore(context.Background(), c.of, before, c.limit)
+			for before := int64(0); ; {
+				list, left, err := db.EventsBefore(context.Background(), c.of, before, c.limit)
 				if err != nil {
 					t.Fatal(err)
 				}
 				for _, e := range list {
 					back = append(back, e.ID)
 				}
-				if len(list) < c.limit {
+				if before = left; len(list) == c.limit {
+					before = back[len(back)-1]
+				}
+				if before == 0 {
 					break
 				}
 			}

@@ -119,7 +119,7 @@ func TestRestore_TheHistoryIsReadOverTheGap(t *testing.T) {
 	first := f.submit(t)
 	f.restore(t, f.backup(t))
 	last := f.submit(t)
-	all, err := f.EventsBefore(ctx, store.EventFilter{}, 0, 1000)
+	all, _, err := f.EventsBefore(ctx, store.EventFilter{}, 0, 1000)
 	must(t, err)
 	if n := len(all); n < 4 || *all[0].JobID != last || all[n-1].ID != 1 {
 		t.Errorf("%d events, of %+v to %+v", n, all[0], all[n-1])

@@ -37,6 +37,7 @@ ALTER TABLE webhook_deliveries ADD COLUMN lane TEXT GENERATED ALWAYS AS (account
 
 DROP INDEX webhook_deliveries_due;
 CREATE INDEX webhook_deliveries_due ON webhook_deliveries (lane, next_try_at) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_pending ON webhook_deliveries (id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_failed ON webhook_deliveries (id) WHERE state = 'failed';
 CREATE INDEX webhook_deliveries_job ON webhook_deliveries (job_id, id);
 CREATE INDEX webhook_deliveries_account ON webhook_deliveries (account_id, id);
