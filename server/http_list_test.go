@@ -45,6 +45,7 @@ func TestList_EveryFilter(t *testing.T) {
 		{"status=active", []string{ran}},
 		{"status=queued,cancelled", []string{foreign, thumb, named, odd}},
 		{"status=cancelled&account=" + h.account, []string{named}},
+		{"status=active" + strings.Repeat(",active", 600), []string{ran}},
 		{"status=succeeded", nil},
 		{"service=ffmpeg.thumbnail", nil},
 		{"service=ffmpeg.transcode&status=queued", []string{foreign, thumb, odd}},

@@ -79,7 +79,7 @@ func TestWebhook_AnswersThatDoNotCount(t *testing.T) {
 		"500":               {answers(500), "pending", 500, "answered 500"},
 		"404":               {answers(404), "pending", 404, "answered 404"},
 		"410":               {answers(410), "failed", 410, "answered 410"},
-		"a redirect":        {http.RedirectHandler(elsewhere.url, 307).ServeHTTP, "pending", 307, "answered 307, and a redirect is not followed"},
+		"a redirect":        {http.RedirectHandler(elsewhere.url, http.StatusTemporaryRedirect).ServeHTTP, "pending", 307, "answered 307, and a redirect is not followed"},
 		"a lost redirect":   {answers(302), "pending", 302, "answered 302"},
 		"a bad redirect":    {hijacked("HTTP/1.1 302 x\r\nLocation: ::hush\r\nContent-Length: 0\r\n\r\n", 5), "pending", 302, "answered 302"},
 		"an endless body":   {func(w http.ResponseWriter, _ *http.Request) { forever(w) }, "delivered", 200, ""},
