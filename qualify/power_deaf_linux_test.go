@@ -19,10 +19,10 @@ var deafDisks = map[string]deaf{
 	"the data directory": func(p string) bool { return p == "server" },
 	"the folder above":   func(p string) bool { return p == "" },
 	"the admin key":      func(p string) bool { return p == "server/admin.key" },
-	"revocations":        func(p string) bool { return p == "server/revoked" },
-	"parts":              func(p string) bool { return path.Ext(p) == ".data" },
-	"journals":           func(p string) bool { return path.Ext(p) == ".journal" },
-	"open writes":        func(p string) bool { return p == "server/artifacts/writes" },
+	// Not the file of revocations: each start completes it from the database.
+	"parts":       func(p string) bool { return path.Ext(p) == ".data" },
+	"journals":    func(p string) bool { return path.Ext(p) == ".journal" },
+	"open writes": func(p string) bool { return p == "server/artifacts/writes" },
 	// A rename is sure when either of its folders has been synced.
 	"objects' folders": func(p string) bool {
 		return p == "server/artifacts/writes" || strings.HasPrefix(p, "server/artifacts/objects")

@@ -60,7 +60,7 @@ func recordServer(t *testing.T) (log string) {
 	s.load(orders, func() {})
 	s.server.term()
 	s.boot()
-	s.load(orders, func() { s.killed.Store(true); s.server.kill() })
+	s.load(orders, func() { s.killed.Store(true); s.server.kill(); s.giveUp() })
 	s.boot()
 	s.load(orders, func() {})
 	s.server.term()

@@ -29,6 +29,8 @@ type studio struct {
 	input, output []byte // a film, and its transcode
 	server        *process
 	killed        atomic.Bool // from here on clients may fail
+	trying        context.Context
+	giveUp        context.CancelFunc // a client would else try again for minutes
 
 	mu      sync.Mutex
 	ordered []string // jobs of this load that a Mac can do
@@ -53,6 +55,7 @@ func newStudio(t testing.TB) *studio {
 func (s *studio) boot() {
 	s.Helper()
 	s.killed.Store(false)
+	s.trying, s.giveUp = context.WithCancel(context.Background())
 	s.tell(fact{What: wishStart})
 	s.server = start(s, s.outside, s.site.server, "serve", "--config", s.config,
 		"--data", s.site.data(), "--listen", strings.TrimPrefix(s.site.url, "http://"))
@@ -111,7 +114,7 @@ func (s *studio) settle(b *api.Client) {
 	s.Helper()
 	for _, id := range s.ordered {
 		until(s, "job "+id+" has ended", func() bool {
-			j, err := b.Job(context.Background(), id)
+			j, err := b.Job(s.trying, id)
 			return s.killed.Load() || err == nil && j.Ended()
 		})
 	}
@@ -135,7 +138,7 @@ func (s *studio) upload(b *api.Client) (id string) {
 		return ""
 	}
 	defer os.Remove(file)
-	up, err := b.Upload(context.Background(), file, func(int64) {})
+	up, err := b.Upload(s.trying, file, func(int64) {})
 	if s.over("upload", err) {
 		return ""
 	}
@@ -150,7 +153,7 @@ func (s *studio) order(b *api.Client) {
 		return
 	}
 	tries := 10
-	j, err := b.Submit(context.Background(), api.JobRequest{
+	j, err := b.Submit(s.trying, api.JobRequest{
 		Service: "ffmpeg.transcode", Params: []byte(filmParams), Inputs: []api.Input{{UploadID: &up}}, MaxAttempts: &tries,
 	})
 	if s.over("submit", err) {
@@ -168,7 +171,7 @@ func (s *studio) order(b *api.Client) {
 // cancel may come too late.
 func (s *studio) cancel(b *api.Client, id string) {
 	s.tell(fact{What: wishCancel, ID: id})
-	if _, err := b.Cancel(context.Background(), id); err == nil {
+	if _, err := b.Cancel(s.trying, id); err == nil {
 		s.tell(fact{What: toldCancel, ID: id})
 	}
 }
@@ -179,7 +182,7 @@ func (s *studio) orderNothing(b *api.Client, input string) {
 	for i := range 32 {
 		labels[strconv.Itoa(i)] = strings.Repeat(string(rune('a'+rand.IntN(26))), 255)
 	}
-	j, err := b.Submit(context.Background(), api.JobRequest{
+	j, err := b.Submit(s.trying, api.JobRequest{
 		Service: "ffmpeg.transcode", Params: []byte(filmParams), Inputs: []api.Input{{UploadID: &input}},
 		Requires: &api.Requires{Tags: []string{"nobody"}}, Labels: labels,
 	})
