@@ -11,7 +11,7 @@ import (
 )
 
 // How many tries are under way at once: in all, and of one account, so that its
-// dead receivers never take every place, and to one host (a lane).
+// dead receivers alone never take every place, and to one host (a lane).
 const (
 	triesAtOnce        = 48
 	triesAtOnceAccount = 12

@@ -116,7 +116,7 @@ func (st *stream) answer() *streamed {
 			_ = http.NewResponseController(st.echo.Response().Writer).SetWriteDeadline(time.Time{}) // the connection may serve on
 		} else if errors.Is(err, os.ErrDeadlineExceeded) {
 			st.server.o.Log.Info("a slow reader of events was dropped", "key", st.key.ID, "job", st.filter.JobID)
-		} else if fence.CodeOf(err) != "" {
+		} else if fence.CodeOf(err) != "" && ctx.Context().Err() == nil {
 			st.server.o.Log.Warn("a stream of events ended: the database could not be read", "key", st.key.ID, "job", st.filter.JobID, "err", err)
 		}
 	}}

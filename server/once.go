@@ -52,7 +52,7 @@ func keyed(m *mount, op *huma.Operation) {
 	})
 }
 
-// recall looks up the key before anything else is looked at: what was made once
+// recall looks up the key before the request itself is looked at: what was made once
 // is answered though the same request would be refused by now.
 func (c *call) recall(op *huma.Operation) error {
 	r := c.echo.Request()

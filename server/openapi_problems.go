@@ -16,12 +16,12 @@ import (
 
 // codeStatus is the status of each code, as docs/api.md lists them.
 var codeStatus = map[string]int{
-	api.CodeBadJSON: 400, api.CodeUnauthenticated: 401, "credit_exhausted": 402,
+	api.CodeBadJSON: 400, api.CodeUnauthenticated: 401, api.CodeCreditExhausted: 402,
 	api.CodeForbidden: 403, api.CodeBadSignature: 403, api.CodeBadCode: 403, api.CodeNotFound: 404,
-	api.CodeJobTerminal: 409, api.CodeJobNotSucceeded: 409, "job_not_terminal": 409, "job_not_queued": 409,
-	api.CodeUploadIncomplete: 409, api.CodePartHeld: 409, api.CodeDeviceRevoked: 409, "last_admin_key": 409,
+	api.CodeJobTerminal: 409, api.CodeJobNotSucceeded: 409, api.CodeJobNotTerminal: 409, api.CodeJobNotQueued: 409,
+	api.CodeUploadIncomplete: 409, api.CodePartHeld: 409, api.CodeDeviceRevoked: 409, api.CodeLastAdminKey: 409,
 	api.CodeTooLarge: 413, api.CodeUnsupportedType: 415, api.CodeBadRange: 416,
-	api.CodeInvalid: 422, api.CodeDigestMismatch: 422, "idempotency_key_reused": 422, api.CodeTooManyRequests: 429,
+	api.CodeInvalid: 422, api.CodeDigestMismatch: 422, api.CodeKeyReused: 422, api.CodeTooManyRequests: 429,
 	api.CodeInternal: 500, api.CodeStoreUnavailable: 503, api.CodeInsufficientSpace: 507,
 }
 
@@ -31,14 +31,14 @@ var ownCodes = map[string][]string{
 	"putBlob":        {api.CodeBadSignature, api.CodePartHeld, api.CodeDigestMismatch, api.CodeInsufficientSpace},
 	"getBlob":        {api.CodeBadSignature, api.CodeNotFound, api.CodeBadRange},
 	"headBlob":       {api.CodeBadSignature, api.CodeNotFound, api.CodeBadRange},
-	"createJob":      {"credit_exhausted"},
-	"createBatch":    {"credit_exhausted"},
+	"createJob":      {api.CodeCreditExhausted},
+	"createBatch":    {api.CodeCreditExhausted},
 	"cancelJob":      {api.CodeJobTerminal},
-	"retryJob":       {"credit_exhausted", "job_not_terminal"},
-	"changeJob":      {"job_not_queued"},
+	"retryJob":       {api.CodeCreditExhausted, api.CodeJobNotTerminal},
+	"changeJob":      {api.CodeJobNotQueued},
 	"getOutput":      {api.CodeJobNotSucceeded},
 	"changeDevice":   {api.CodeDeviceRevoked},
-	"revokeKey":      {"last_admin_key"},
+	"revokeKey":      {api.CodeLastAdminKey},
 	"pair":           {api.CodeBadCode, api.CodeTooManyRequests},
 	"connect":        {api.CodeUnauthenticated, api.CodeTooManyRequests},
 	"asset":          {api.CodeNotFound},
@@ -67,7 +67,7 @@ func (m *mount) problemsOf(r route, op *huma.Operation) []string {
 		codes = append(codes, api.CodeBadJSON, api.CodeTooLarge, api.CodeUnsupportedType)
 	}
 	if slices.ContainsFunc(op.Parameters, func(p *huma.Param) bool { return p.Name == "Idempotency-Key" }) {
-		codes = append(codes, "idempotency_key_reused")
+		codes = append(codes, api.CodeKeyReused)
 	}
 	return codes
 }

@@ -34,7 +34,10 @@ type pairing struct {
 	guesses *guesses
 }
 
-const maxBadCodes = 5 // a minute and address
+const (
+	maxBadCodes   = 5   // a minute and address
+	maxDeviceName = 400 // bytes of a hundred characters at most
+)
 
 func (p *pairing) pair(ctx context.Context, c call, in *struct{ Body api.PairRequest }) (*body[api.PairAnswer], error) {
 	if hasControls(in.Body.Name) {
@@ -49,7 +52,10 @@ func (p *pairing) pair(ctx context.Context, c call, in *struct{ Body api.PairReq
 	if err != nil {
 		return nil, err
 	}
-	name := cmp.Or(strings.TrimSpace(in.Body.Name), in.Body.Device.Model, "Mac")
+	name := cmp.Or(strings.TrimSpace(in.Body.Name), in.Body.Device.Model)
+	if !isLabel(name) || len(name) > maxDeviceName { // a model is not asked for, so that it is no reason to refuse
+		name = "Mac"
+	}
 	paired, err := p.o.DB.Pair(ctx, in.Body.Code, name, facts)
 	if fence.CodeOf(err) != store.CodeBadCode {
 		p.guesses.takeBack(from, at)

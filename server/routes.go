@@ -132,6 +132,9 @@ func typed[I, O any](handle func(context.Context, call, *I) (*O, error), describ
 			}
 			out, err := handle(ctx, callOf(ctx), in)
 			failpoint.Answer(op.OperationID)
+			if err != nil && ctx.Err() != nil {
+				err = context.Cause(ctx) // the client has gone: what broke off for that is no failure
+			}
 			if err != nil {
 				return nil, m.server.refusalOf(err)
 			}

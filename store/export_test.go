@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"time"
 )
 
 // LoseABatch runs a batch whose transaction is lost.
@@ -34,4 +35,4 @@ func SetEventStretch(n int64) (before int64) {
 }
 
 // FirstJobID is where the ids of an instant begin.
-var FirstJobID = firstJobID
+func FirstJobID(at time.Time) string { return firstID(ms(at)) }

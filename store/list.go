@@ -84,14 +84,20 @@ func (l *listing) bounds() error {
 	if l.f.Until.IsZero() {
 		return nil
 	}
-	var ahead int64
-	err := l.one(`SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'ids_ahead'), 0)`, nil, &ahead)
+	ahead, err := l.idsAhead()
 	l.high = min(l.high, firstID(ceil(l.f.Until)+ahead))
 	return err
 }
 
 // ceil is the first whole millisecond that is not before t, as created_at is one.
 func ceil(t time.Time) int64 { return ms(t.Add(time.Millisecond - 1)) }
+
+// idsAhead is by how many milliseconds an id's time is after its job's created_at
+// at the most: zero unless the clock was set back.
+func (q querier) idsAhead() (ahead int64, err error) {
+	err = q.one(`SELECT coalesce((SELECT CAST(value AS INTEGER) FROM settings WHERE name = 'ids_ahead'), 0)`, nil, &ahead)
+	return ahead, err
+}
 
 // firstID is before every other id of that millisecond.
 func firstID(at int64) string {

@@ -5,12 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"slices"
-	"strings"
 	"time"
 
 	"rendermac/fence"
-
-	"github.com/oklog/ulid/v2"
 )
 
 // Stats is what happened within a day, to one account's jobs or to all.
@@ -126,33 +123,34 @@ func (q querier) loads(now time.Time) ([]DeviceLoad, error) {
 	return out, err
 }
 
-// hours counts by ranges of two indexes and looks at no row. When a job was
-// submitted its id says.
+// hours counts by ranges of two indexes and looks at no row, unless the clock was
+// ever set back: then a job's id no longer says when it was submitted.
 func (q querier) hours(now time.Time, account string) ([]Hour, error) {
 	of, args := "", []any{}
 	if account != "" {
 		of, args = " AND account_id = ?5", []any{account}
 	}
+	ahead, err := q.idsAhead()
+	if err != nil {
+		return nil, err
+	}
+	created := ""
+	if ahead > 0 {
+		created = " AND created_at >= ?3 AND created_at < ?4"
+	}
 	var out []Hour
 	for from := now.Truncate(time.Hour).Add(time.Hour - Day); !from.After(now); from = from.Add(time.Hour) {
 		h, to := Hour{From: from}, from.Add(time.Hour)
-		err := q.one(`SELECT (SELECT count(*) FROM jobs WHERE id >= ?1 AND id < ?2`+of+`),
+		err := q.one(`SELECT (SELECT count(*) FROM jobs WHERE id >= ?1 AND id < ?2`+created+of+`),
 				count(*) FILTER (WHERE status = 'succeeded'), count(*) FILTER (WHERE status = 'failed'), count(*) FILTER (WHERE status = 'cancelled')
 			FROM jobs INDEXED BY jobs_finished WHERE finished_at >= ?3 AND finished_at < ?4`+of,
-			append([]any{firstJobID(from), firstJobID(to), ms(from), ms(to)}, args...), &h.Submitted, &h.Succeeded, &h.Failed, &h.Cancelled)
+			append([]any{firstID(ms(from)), firstID(ms(to) + ahead), ms(from), ms(to)}, args...), &h.Submitted, &h.Succeeded, &h.Failed, &h.Cancelled)
 		if err != nil {
 			return nil, err
 		}
 		out = append(out, h)
 	}
 	return out, nil
-}
-
-// firstJobID comes before every id that was made at an instant or later.
-func firstJobID(at time.Time) string {
-	var id ulid.ULID
-	_ = id.SetTime(ulid.Timestamp(at)) // errs only after the year 10889
-	return "job_" + strings.ToLower(id.String())
 }
 
 // QueueDepth is how many live jobs of a service stand in a status, and since when

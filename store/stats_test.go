@@ -260,3 +260,17 @@ func TestObserve_HearsEveryBatch(t *testing.T) {
 		t.Errorf("%d transactions were heard of", n)
 	}
 }
+
+// Ids go on from where the clock was; the hours go by when a job was submitted.
+func TestStats_CountSubmitsAfterTheClockWasSetBack(t *testing.T) {
+	f := open(t)
+	f.submit(t)
+	f.clock.Jump(-3 * time.Hour)
+	f.submit(t)
+	f.submit(t)
+	s, err := f.Stats(ctx, "")
+	must(t, err)
+	if last := s.Hours[len(s.Hours)-1]; last.Submitted != 2 {
+		t.Errorf("in this hour %d were submitted, want 2: %+v", last.Submitted, s.Hours)
+	}
+}
