@@ -87,6 +87,9 @@ var (
 	ErrIncomplete = errors.New("parts are missing: send them, then complete the upload")
 	ErrPublished  = errors.New("the object is published already and cannot be written again")
 	ErrFull       = errors.New("the store is full")
+	// ErrUnavailable is a store that cannot be reached just now: what was asked
+	// for may work later, and nothing is known to be lost.
+	ErrUnavailable = errors.New("the store cannot be reached just now")
 )
 
 // FullError is ErrFull with the numbers.

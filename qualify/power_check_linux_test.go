@@ -75,7 +75,7 @@ func (c *checkup) run() (err error) {
 	defer c.dir.Close()
 	c.parts()
 	s, err := server.New(server.Options{
-		DB: c.db, Artifacts: c.dir, Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Log: quiet, LeaseTTL: leaseAfterCut, Heartbeat: leaseAfterCut / 2,
+		DB: c.db, Artifacts: c.dir, Blobs: c.dir, Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Log: quiet, LeaseTTL: leaseAfterCut, Heartbeat: leaseAfterCut / 2,
 		Resume: true, PartBytes: 32 << 10, MaxUploadBytes: 1 << 40, MaxAttempts: 3, VerifyWorkers: 2, VerifyDeadline: 24 * time.Hour,
 	})
 	if err != nil {

@@ -24,6 +24,9 @@ type blobs struct {
 }
 
 func (b blobs) put(c echo.Context) error {
+	if b.store == nil {
+		return b.elsewhere(c)
+	}
 	body := &counted{ReadCloser: c.Request().Body}
 	c.Request().Body = body
 	err := b.store.Put(c.Response(), c.Request())
@@ -36,6 +39,9 @@ func (b blobs) put(c echo.Context) error {
 }
 
 func (b blobs) get(c echo.Context) error {
+	if b.store == nil {
+		return b.elsewhere(c)
+	}
 	w := &sendfile{Response: c.Response()}
 	err := b.store.Get(w, c.Request())
 	b.moved(0, w.Size)
@@ -46,6 +52,11 @@ func (b blobs) get(c echo.Context) error {
 		return b.problem(c, http.StatusRequestedRangeNotSatisfiable, api.CodeBadRange, "The object is shorter than that range; Content-Range says how long it is.")
 	}
 	return nil
+}
+
+// elsewhere answers where the store serves its URLs itself.
+func (b blobs) elsewhere(c echo.Context) error {
+	return b.problem(c, http.StatusNotFound, api.CodeNotFound, "This server keeps its files in an S3 store: use the URL that it gave, as it is.")
 }
 
 func (b blobs) refuse(c echo.Context, err error) error {

@@ -80,7 +80,7 @@ func (h *httpServer) mustBuild(options store.Options, stored func(*store.Options
 	}
 	h.files = files
 	o := Options{
-		DB: h.db, Artifacts: files, Now: options.Now, Mono: options.Mono, Log: slog.New(slog.NewTextHandler(h.log, nil)), Version: "test",
+		DB: h.db, Artifacts: files, Blobs: files, Now: options.Now, Mono: options.Mono, Log: slog.New(slog.NewTextHandler(h.log, nil)), Version: "test",
 		LeaseTTL: storetest.TTL, Heartbeat: 15 * time.Second, Resume: true, PartBytes: 1 << 20, MaxUploadBytes: 1 << 60,
 		MaxAttempts: 3, VerifyWorkers: 1, VerifyDeadline: 24 * time.Hour,
 	}

@@ -72,10 +72,12 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 	} else {
 		failed = true
 	}
-	if free, err := l.srv.o.Artifacts.Free(); err == nil {
-		gauge(l.free, float64(free), "artifacts")
-	} else {
-		failed = true
+	if dir := l.srv.o.Blobs; dir != nil { // a bucket has no end that can be asked for
+		if free, err := dir.Free(); err == nil {
+			gauge(l.free, float64(free), "artifacts")
+		} else {
+			failed = true
+		}
 	}
 	rows, err := l.rows.get(l.srv.o.Mono, scrapeAge, func() (store.Levels, error) { return l.srv.o.DB.Levels(context.Background()) })
 	if err == nil {

@@ -18,7 +18,8 @@ import (
 // Options are what a server is given. Durations and sizes are the config's.
 type Options struct {
 	DB             *store.DB
-	Artifacts      *artifact.Dir
+	Artifacts      artifact.Store
+	Blobs          *artifact.Dir        // Artifacts, where the server itself serves its URLs; else nil
 	Now            func() time.Time     // the wall clock
 	Mono           func() time.Duration // a clock that nobody sets (F15)
 	Log            *slog.Logger

@@ -102,7 +102,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		proxies = append(proxies, network.String())
 	}
 	s, err := server.New(server.Options{
-		DB: p.db, Artifacts: p.artifacts, Now: wallClock, Mono: mono, Log: log, Version: version,
+		DB: p.db, Artifacts: p.artifacts, Blobs: p.artifacts, Now: wallClock, Mono: mono, Log: log, Version: version,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
