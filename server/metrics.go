@@ -57,6 +57,9 @@ func NewMetrics(version string) *Metrics {
 		requests:    counters("rendermac_http_requests_total", "Requests, by method, route pattern and class of status.", "method", "route", "status"),
 		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "rendermac_http_request_seconds", Help: "How long an answer took, by route pattern; streams and WebSockets are not timed.", Buckets: anyTime}, []string{"route"}),
 	}
+	for _, kind := range []string{"outputs", "uploads", "open_uploads", "logs", "events", "deliveries"} {
+		m.freed(kind, 0, 0) // 0 until there is something: nothing is not unknown
+	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "rendermac_build_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(m.wait, m.run, m.verify, m.attempts, m.batch, m.writerWait, m.batchTime, m.lost,
