@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -36,3 +37,14 @@ func SetEventStretch(n int64) (before int64) {
 
 // FirstJobID is where the ids of an instant begin.
 func FirstJobID(at time.Time) string { return firstID(ms(at)) }
+
+// RetentionQueries are all that retention asks.
+func RetentionQueries() (all []string) {
+	for _, k := range []FileKind{Outputs, Uploads, OpenUploads} {
+		all = append(all, k.page, k.users, k.remove, k.total)
+	}
+	for _, k := range []RowKind{Logs, Events, Deliveries} {
+		all = append(all, k.page, k.remove)
+	}
+	return slices.DeleteFunc(all, func(q string) bool { return q == "" })
+}
