@@ -94,8 +94,11 @@ func (db *DB) Redeliver(ctx context.Context, id string) (DeliveryRow, error) {
 		now := t.now
 		err = t.change("redeliver", `UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_try_at = ?, delivered_at = NULL
 			WHERE id = ? AND state = ? AND tries = ?`, ms(now), id, row.State, row.Tries)
+		if err != nil {
+			return err
+		}
 		row.State, row.Tries, row.NextTryAt, row.DeliveredAt = "pending", 0, &now, nil
-		return err
+		return t.moveLane(id)
 	})
 	return row, err
 }

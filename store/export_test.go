@@ -16,7 +16,7 @@ func LoseABatch(db *DB) error {
 func CommitEachAlone(db *DB) { db.w.limit = 1 }
 
 // OutboxQueries are what the deliverer asks all the time.
-var OutboxQueries = []string{lanesQuery, firstOfQuery}
+var OutboxQueries = []string{outgoingQuery, lanesQuery, firstOfQuery, firstIntoLane}
 
 // Triggers is the SQL of the database's own guard.
 func Triggers() string {

@@ -1,0 +1,12 @@
+-- Of each lane with something pending, when the first of it is due: one row
+-- however much waits in it, so that the deliverer asks for an account's most
+-- urgent lanes and for no others, however many hosts it has named.
+
+CREATE TABLE webhook_lanes (
+  lane       TEXT PRIMARY KEY,
+  account_id TEXT NOT NULL REFERENCES accounts (id),
+  due        INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+CREATE INDEX webhook_lanes_due ON webhook_lanes (account_id, due);
+
+INSERT INTO webhook_lanes SELECT lane, account_id, min(next_try_at) FROM webhook_deliveries WHERE state = 'pending' GROUP BY lane;
