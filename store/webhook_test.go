@@ -109,6 +109,32 @@ func TestWebhooksThatWaitCostTheOthersNothing(t *testing.T) {
 	}
 }
 
+// No list walks over what another account's deliveries, or another state's, have
+// added to the file.
+func TestAListOfDeliveriesWalksOverNobodyElses(t *testing.T) {
+	f := open(t)
+	db := f.raw(t)
+	must(t, exec(db, "ANALYZE"))
+	for _, c := range []struct {
+		filter store.DeliveryFilter
+		index  string
+	}{
+		{store.DeliveryFilter{State: "pending"}, "SCAN webhook_deliveries USING %s webhook_deliveries_pending"},
+		{store.DeliveryFilter{State: "failed"}, "SCAN webhook_deliveries USING %s webhook_deliveries_failed"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_pending_of (account_id=?)"},
+		{store.DeliveryFilter{State: "failed", AccountID: "a"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_failed_of (account_id=?)"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a", Before: "w"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_pending_of (account_id=? AND id<?)"},
+		{store.DeliveryFilter{State: "delivered", AccountID: "a", Before: "w"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_account (account_id=? AND id<?)"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a", JobID: "j"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_job (job_id=?)"},
+	} {
+		query, args := c.filter.Query()
+		got := plan(t, db, query, args...)
+		if len(got) != 1 || got[0] != fmt.Sprintf(c.index, "INDEX") && got[0] != fmt.Sprintf(c.index, "COVERING INDEX") {
+			t.Errorf("%+v: %q, want %q", c.filter, got, c.index)
+		}
+	}
+}
+
 // plan is what SQLite means to do, step by step.
 func plan(t *testing.T, db *sql.DB, query string, args ...any) (steps []string) {
 	t.Helper()

@@ -10,3 +10,7 @@ CREATE TABLE webhook_lanes (
 CREATE INDEX webhook_lanes_due ON webhook_lanes (account_id, due);
 
 INSERT INTO webhook_lanes SELECT lane, account_id, min(next_try_at) FROM webhook_deliveries WHERE state = 'pending' GROUP BY lane;
+
+-- What of one account's is pending, or has failed, without a walk over everybody's.
+CREATE INDEX webhook_deliveries_pending_of ON webhook_deliveries (account_id, id) WHERE state = 'pending';
+CREATE INDEX webhook_deliveries_failed_of ON webhook_deliveries (account_id, id) WHERE state = 'failed';
