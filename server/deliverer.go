@@ -175,7 +175,7 @@ func (d *deliverer) try(ctx context.Context, w store.Delivery) {
 	if ctx.Err() != nil && a.fault != "" {
 		return // the server stops: no fault of the receiver's
 	}
-	out, err := d.record(ctx, store.Tried{ID: w.ID, Tries: w.Tries, Status: a.status, Error: a.fault, Gone: a.gone, RetryAfter: a.retryAfter})
+	out, err := d.record(ctx, store.Tried{ID: w.ID, Round: w.Round, Tries: w.Tries, Status: a.status, Error: a.fault, Gone: a.gone, RetryAfter: a.retryAfter})
 	log := d.srv.o.Log.With("delivery", w.ID, "job", w.JobID, "type", w.Type, "try", w.Tries+1, "status", a.status)
 	switch {
 	case err != nil:

@@ -100,7 +100,7 @@ func (db *DB) Redeliver(ctx context.Context, id string) (DeliveryRow, error) {
 		}
 		row, t.outbox = rows[0], true
 		now := t.now
-		err = t.change("redeliver", `UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_try_at = ?, delivered_at = NULL
+		err = t.change("redeliver", `UPDATE webhook_deliveries SET state = 'pending', round = round + 1, tries = 0, next_try_at = ?, delivered_at = NULL
 			WHERE id = ? AND state = ? AND tries = ?`, ms(now), id, row.State, row.Tries)
 		if err != nil {
 			return err

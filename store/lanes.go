@@ -23,7 +23,7 @@ type Lane struct {
 type Delivery struct {
 	ID, AccountID, JobID, Lane string
 	URL, Type, Body            string
-	Tries                      int // before this one
+	Round, Tries               int // which beginning this is, and how many tries came after it
 	Due                        time.Time
 	Secrets                    []string // each signs; the one before a rotation for as long as it counts
 }
@@ -82,7 +82,7 @@ func (t *tx) moveLane(delivery string) error {
 const firstIntoLane = `INSERT INTO webhook_lanes SELECT lane, account_id, next_try_at FROM webhook_deliveries
 	WHERE state = 'pending' AND lane = (SELECT lane FROM webhook_deliveries WHERE id = ?) ORDER BY next_try_at LIMIT 1`
 
-const firstOfQuery = `SELECT w.id, w.account_id, w.job_id, w.lane, w.url, w.type, w.body, w.tries, w.next_try_at,
+const firstOfQuery = `SELECT w.id, w.account_id, w.job_id, w.lane, w.url, w.type, w.body, w.round, w.tries, w.next_try_at,
 		a.webhook_secret, CASE WHEN a.webhook_before_until > ? THEN a.webhook_secret_before END
 	FROM webhook_deliveries w JOIN accounts a ON a.id = w.account_id
 	WHERE w.state = 'pending' AND w.lane = ? ORDER BY w.next_try_at, w.rowid LIMIT ?`
@@ -96,7 +96,7 @@ func (db *DB) FirstOf(ctx context.Context, lane string, limit int) ([]Delivery, 
 			var due int64
 			var secret string
 			var before sql.NullString
-			err := rows.Scan(&d.ID, &d.AccountID, &d.JobID, &d.Lane, &d.URL, &d.Type, &d.Body, &d.Tries, &due, &secret, &before)
+			err := rows.Scan(&d.ID, &d.AccountID, &d.JobID, &d.Lane, &d.URL, &d.Type, &d.Body, &d.Round, &d.Tries, &due, &secret, &before)
 			d.Due, d.Secrets = fromMS(due), []string{secret}
 			if before.Valid {
 				d.Secrets = append(d.Secrets, before.String)

@@ -10,6 +10,7 @@ import (
 // Tried is what came of one try.
 type Tried struct {
 	ID         string
+	Round      int           // the delivery's, as it was sent
 	Tries      int           // before it
 	Status     int           // of the answer; 0 where none came
 	Error      string        // why it does not count; empty: it was taken
@@ -41,8 +42,8 @@ func (db *DB) RecordTry(ctx context.Context, r Tried) (TriedOutcome, error) {
 			out = TriedOutcome{State: "pending", Next: t.now.Add(max(wait, min(r.RetryAfter, maxRetryAfter)))}
 		}
 		n, err := t.affect(`UPDATE webhook_deliveries SET state = ?, tries = tries + 1, next_try_at = ?, last_status = nullif(?, 0), last_error = ?, delivered_at = ?
-			WHERE id = ? AND state = 'pending' AND tries = ?`,
-			out.State, msOrNull(out.Next), r.Status, orNull(r.Error), msOrNull(delivered), r.ID, r.Tries)
+			WHERE id = ? AND state = 'pending' AND round = ? AND tries = ?`,
+			out.State, msOrNull(out.Next), r.Status, orNull(r.Error), msOrNull(delivered), r.ID, r.Round, r.Tries)
 		if err == nil && n == 0 {
 			out = TriedOutcome{}
 			return nil

@@ -14,3 +14,7 @@ INSERT INTO webhook_lanes SELECT lane, account_id, min(next_try_at) FROM webhook
 -- What of one account's is pending, or has failed, without a walk over everybody's.
 CREATE INDEX webhook_deliveries_pending_of ON webhook_deliveries (account_id, id) WHERE state = 'pending';
 CREATE INDEX webhook_deliveries_failed_of ON webhook_deliveries (account_id, id) WHERE state = 'failed';
+
+-- How often a delivery has begun anew: what comes of a try that was under way
+-- then counts for nothing.
+ALTER TABLE webhook_deliveries ADD COLUMN round INTEGER NOT NULL DEFAULT 0;
