@@ -17,7 +17,13 @@ func LoseABatch(db *DB) error {
 func CommitEachAlone(db *DB) { db.w.limit = 1 }
 
 // OutboxQueries are what the deliverer asks all the time.
-var OutboxQueries = []string{lanesQuery, firstOfQuery}
+var OutboxQueries = []string{outgoingQuery, lanesQuery, firstOfQuery, firstIntoLane}
+
+// Query is how a list of deliveries is asked for.
+func (f DeliveryFilter) Query() (string, []any) {
+	where, args := f.query()
+	return "SELECT id FROM webhook_deliveries " + where, args
+}
 
 // Triggers is the SQL of the database's own guard.
 func Triggers() string {

@@ -46,6 +46,7 @@ func startPlant(ctx context.Context, c *config.Config, log *slog.Logger) (_ *pla
 	defer func() {
 		if err != nil {
 			p.stop()
+			err = withoutRoom(err, c.Data)
 		}
 	}()
 	if p.release, err = lockData(c.Data); err != nil {
