@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 )
 
@@ -60,9 +61,9 @@ func TestADownloadAsksForAFreshURL(t *testing.T) {
 
 // What has come stays beside the file, and the next call goes on with it.
 func TestADownloadThatBreaksOffGoesOn(t *testing.T) {
-	short := true
+	var well atomic.Bool
 	o := &outlet{blob: func(w http.ResponseWriter, _ string) {
-		if short {
+		if !well.Load() {
 			w.Header().Set("Content-Length", "18")
 			_, _ = io.WriteString(w, film[:5])
 			panic(http.ErrAbortHandler)
@@ -79,7 +80,7 @@ func TestADownloadThatBreaksOffGoesOn(t *testing.T) {
 	if _, err := os.Stat(path); !errors.Is(err, os.ErrNotExist) || len(left) != 2 {
 		t.Errorf("%v is left, %v", left, err)
 	}
-	short = false
+	well.Store(true)
 	if err := client.Download(t.Context(), finished(film), path, false, nil); err != nil {
 		t.Fatal(err)
 	}
