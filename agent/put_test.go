@@ -233,3 +233,19 @@ func TestKilledAgentSendsOnlyThePartsThatWereInFlightAgain(t *testing.T) {
 		t.Errorf("it shows %v, though %v is held", *p.Fraction, least)
 	}
 }
+
+func TestLongResultIsCutIntoLongerParts(t *testing.T) {
+	srv := newServer(t)
+	startAgent(t, srv)
+	o := &agentproto.LeaseOffer{
+		IDs: agentproto.IDs{JobID: "job_1", AttemptID: "att_1", LeaseEpoch: 1}, CommitToken: "t", LeaseTTL: 60, Service: "ffmpeg.transcode",
+		Inputs: []agentproto.Input{{URL: "/v1/blobs/x", Bytes: int64(len(mustClip(t))), SHA256: digest(mustClip(t))}},
+		Output: agentproto.Output{PartBytes: 2}, // more than one message can list
+	}
+	srv.change(func() { srv.inputs["/v1/blobs/x"] = mustClip(t) })
+	srv.session(1).send(o)
+	commit := next[*agentproto.Commit](srv, 0, nil)
+	if up := next[*agentproto.Upload](srv, 0, nil); len(up.Parts) != 1 || digest(srv.uploaded("att_1")) != commit.SHA256 {
+		t.Errorf("%d parts", len(up.Parts))
+	}
+}
