@@ -66,6 +66,7 @@ var scripts = map[string]func(*day){
 	"rights": (*day).accountsScript,
 	"many":   (*day).manyScript,
 	"hook":   (*day).hookScript,
+	"gc":     (*day).gcScript,
 }
 
 // newDay is a site whose server is kept, with a client and no Mac.
