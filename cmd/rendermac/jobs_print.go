@@ -57,7 +57,8 @@ func labelsOf(j *api.JobItem) string {
 	return cmp.Or(strings.Join(all, ", "), "–")
 }
 
-func printJob(w io.Writer, j *api.Job) error {
+// printJob writes a job with what it waits for, if that is known.
+func printJob(w io.Writer, j *api.Job, waits string) error {
 	facts := [][2]string{
 		{"id", j.ID},
 		{"name", orDash(j.OutputName)},
@@ -69,6 +70,10 @@ func printJob(w io.Writer, j *api.Job) error {
 		{"priority", strconv.Itoa(j.Priority)},
 		{"created", stamp(&j.CreatedAt)},
 		{"finished", stamp(j.FinishedAt)},
+	}
+	facts = append(facts, terms(&j.JobItem)...)
+	if waits != "" {
+		facts = append(facts, [2]string{"waits for", waits})
 	}
 	if j.FailureCode != nil {
 		facts = append(facts, [2]string{"failure", *j.FailureCode + ": " + orDash(j.FailureMessage)})
