@@ -1,5 +1,5 @@
 // Package server is the control plane's outside: the HTTP API, the agents'
-// gateway, and the loops that drive the store: matcher, verifier, sweeper,
+// gateway, and the loops that drive the store: matcher, verifier, reader, sweeper,
 // deliverer. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
 package server
 
@@ -36,6 +36,7 @@ type Options struct {
 	VerifyWorkers  int
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
+	SharedRoots    map[string]SharedRoot
 	Backups        Backups
 
 	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
@@ -49,6 +50,8 @@ type Server struct {
 	hub       *hub
 	matcher   *matcher
 	verifier  *verifier
+	roots     map[string]*sharedRoot
+	reader    *reader
 	sweeper   *sweeper
 	feed      *feed
 	wrongKeys *guesses
@@ -69,6 +72,8 @@ func New(o Options) (*Server, error) {
 	s.metrics.watch(s)
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
+	s.roots = newSharedRoots(o.SharedRoots)
+	s.reader = newReader(s)
 	s.sweeper = newSweeper(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
@@ -90,7 +95,10 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
+	if err := s.reader.takeUp(ctx); err != nil {
+		return err
+	}
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil
