@@ -49,8 +49,8 @@ func (r *run) download(ctx context.Context) ([]string, error) {
 
 // fetch is one input, whole and with the right digest, or the reason why not.
 func (r *run) fetch(ctx context.Context, t *transfer, i int, path string) error {
-	if r.offer.Inputs[i].URL == "" {
-		return failed(fence.InternalError, "this agent has no folder for the shared root %q: use a device that has", r.offer.Inputs[i].Root)
+	if in := r.offer.Inputs[i]; in.Root != "" {
+		return r.fetchShared(ctx, t, in, path)
 	}
 	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
 	if err != nil {

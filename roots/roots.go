@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -23,14 +22,6 @@ import (
 // longer one.
 const MaxPath = 1024
 
-var name = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
-
-// NameRule is what a root may be called.
-const NameRule = "must be 1 to 64 letters, digits, - and _, and begin with a letter or digit"
-
-// IsName tells whether a root may be called so.
-func IsName(text string) bool { return name.MatchString(text) }
-
 // Split takes ROOT/relative/file apart; fault is what is wrong with it, or "".
 func Split(path string) (root, file, fault string) {
 	root, file, _ = strings.Cut(path, "/")
@@ -39,7 +30,7 @@ func Split(path string) (root, file, fault string) {
 		fault = fmt.Sprintf("is longer than %d bytes", MaxPath)
 	case !utf8.ValidString(path) || strings.ContainsFunc(path, unicode.IsControl):
 		fault = "must be valid UTF-8 without control characters"
-	case !IsName(root) || !fs.ValidPath(file) || file == ".":
+	case root == "" || !fs.ValidPath(file) || file == ".":
 		fault = "must be like ROOT/folder/file.mov: a shared root's name and a path below it, without . and .. in it"
 	}
 	return root, file, fault

@@ -29,7 +29,7 @@ var errNotSubmitted = errors.New("interrupted before it was submitted")
 func (s *submission) start(ctx context.Context, files []string) []*outcome {
 	outcomes := make([]*outcome, len(files))
 	for i, file := range files {
-		outcomes[i] = &outcome{file: file, done: make(chan struct{})}
+		outcomes[i] = &outcome{file: file, shared: i >= len(files)-len(s.paths), done: make(chan struct{})}
 	}
 	upload, watch := make(chan struct{}, uploadsAtOnce), make(chan struct{}, watchedAtOnce)
 	go func() {
@@ -86,25 +86,38 @@ func (s *submission) one(ctx context.Context, o *outcome, line *line, uploaded f
 // submit makes the job. Its answer is waited for even after Ctrl-C: else nobody
 // could tell whether there is one.
 func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
-	info, err := os.Stat(o.file)
+	input, err := s.input(ctx, o, line)
 	if err != nil {
-		return plainFault("file", o.file, err)
-	}
-	line.transfer("uploading", info.Size())
-	input, err := s.client.Upload(ctx, o.file, line.add)
-	if interrupted(ctx, err) {
-		return errNotSubmitted
-	}
-	if err != nil {
-		return fmt.Errorf("%w; it was not submitted", err)
+		return err
 	}
 	request := s.job
-	request.Inputs = []api.Input{{UploadID: &input.ID}}
+	request.Inputs = []api.Input{input}
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
 	o.job, err = s.client.Submit(asking, request)
 	return err
+}
+
+// input is what the job reads: the file once it is uploaded, or where it is
+// already.
+func (s *submission) input(ctx context.Context, o *outcome, line *line) (api.Input, error) {
+	if o.shared {
+		return api.Input{Path: &o.file}, nil
+	}
+	info, err := os.Stat(o.file)
+	if err != nil {
+		return api.Input{}, plainFault("file", o.file, err)
+	}
+	line.transfer("uploading", info.Size())
+	upload, err := s.client.Upload(ctx, o.file, line.add)
+	if interrupted(ctx, err) {
+		return api.Input{}, errNotSubmitted
+	}
+	if err != nil {
+		return api.Input{}, fmt.Errorf("%w; it was not submitted", err)
+	}
+	return api.Input{UploadID: &upload.ID}, nil
 }
 
 // awaitEnd follows the job until it has ended.
