@@ -94,8 +94,8 @@ func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
 		return "", nil, err
 	}
 	err = t.exec(`INSERT INTO jobs (id, account_id, status, service, params, resolved, needs, priority, max_attempts, admission_deadline, requires,
-			webhook_url, webhook_events, output_name, output_ext, content_type, labels, retry_of, waiting_on, created_at)
-		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			webhook_url, webhook_events, output_name, output_ext, content_type, labels, retry_of, waiting_on, reading, created_at)
+		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, j.AccountID, j.Service, rawOr(j.Params, "{}"), string(j.Resolved), asJSON(j.Needs), j.Priority, j.MaxAttempts, msOrNull(j.Deadline), rawOrNull(j.Requires),
 		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(j.RetryOf), orNull(in.waitingOn), in.unread, ms(t.now))
 	if err != nil {
