@@ -142,8 +142,8 @@ func faultOf(err error) error {
 		return &Fault{"is not there"}
 	case errors.Is(err, fs.ErrPermission):
 		return &Fault{"may not be read: its permissions forbid it"}
-	case errors.Is(err, unix.ENAMETOOLONG):
-		return &Fault{"has a name that is too long"}
+	case errors.Is(err, unix.ENAMETOOLONG), errors.Is(err, unix.EINVAL), errors.Is(err, unix.EILSEQ):
+		return &Fault{"has a name that no file there can have"}
 	case errors.Is(err, unix.ELOOP), isEscape(err):
 		return &Fault{"is a link that leads out of its root, or nowhere"}
 	}
