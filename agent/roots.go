@@ -36,15 +36,17 @@ func (p *prover) features(ctx context.Context) (all []string) {
 	for name, folder := range p.folders {
 		looks[name] = p.look(name, folder)
 	}
-	for _, name := range slices.Sorted(maps.Keys(looks)) {
+	for _, look := range looks {
 		select {
-		case <-looks[name]:
-			p.mu.Lock()
-			if p.usable[name] {
-				all = append(all, "root:"+name)
-			}
-			p.mu.Unlock()
+		case <-look:
 		case <-ctx.Done():
+		}
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, name := range slices.Sorted(maps.Keys(p.folders)) {
+		if p.usable[name] && p.asking[name] == nil {
+			all = append(all, "root:"+name)
 		}
 	}
 	return all
