@@ -17,17 +17,16 @@ type key struct {
 	derive   func(*Config) string // the default where that depends on the machine
 	check    func(*Config) string // what is wrong with the value, "" for nothing
 	later    string               // why it has no effect yet, for what this build cannot do
+	secret   bool                 // is not shown
 }
 
 // section is the default of a key that holds names of the user's own.
 const section = "{}"
 
 const (
-	noS3        = "this build has the directory store only"
-	noRetention = "this build deletes nothing by age"
-	noPresets   = "this build has its own presets only"
-	noRemotion  = "this build has no remotion service"
-	noDecode    = "this build verifies without ffmpeg"
+	noPresets  = "this build has its own presets only"
+	noRemotion = "this build has no remotion service"
+	noDecode   = "this build verifies without ffmpeg"
 )
 
 var keys = []key{
@@ -52,23 +51,50 @@ var keys = []key{
 		into: func(c *Config) any { return &c.TrustedProxies },
 	},
 
-	{name: "store.kind", fallback: "dir", why: "Where files are kept: dir is a folder, s3 a bucket.", later: noS3},
+	{
+		name: "store.kind", fallback: "dir", why: "Where files are kept: dir is a folder, s3 a bucket.",
+		into: func(c *Config) any { return &c.Store.Kind }, check: checkKind,
+	},
 	{
 		name: "store.path", why: "The folder of the dir store; null is artifacts in the data directory.",
 		into: func(c *Config) any { return &c.Store.Path }, derive: inData("artifacts"), check: func(c *Config) string { return absolute(c.Store.Path) },
 	},
 	{
 		name: "store.part_bytes", fallback: "64MiB", why: "The length of an upload's parts: smaller ones pass picky proxies.",
-		into: func(c *Config) any { return &c.Store.PartBytes }, check: func(c *Config) string { return within(c.Store.PartBytes, 1<<10, 5<<30, "1KiB to 5GiB") },
+		into: func(c *Config) any { return &c.Store.PartBytes }, check: checkPartBytes,
 	},
-	{name: "store.s3.endpoint", why: "The S3 server, as a URL.", later: noS3},
-	{name: "store.s3.bucket", why: "The bucket; it must exist.", later: noS3},
-	{name: "store.s3.region", why: "The bucket's region, where the server has regions.", later: noS3},
-	{name: "store.s3.access_key", why: "The access key's id.", later: noS3},
-	{name: "store.s3.secret_key", why: "Its secret; better in RENDERMAC_STORE_S3_SECRET_KEY.", later: noS3},
-	{name: "store.s3.prefix", why: "What every object's name begins with.", later: noS3},
-	{name: "store.s3.public_endpoint", why: "The address that agents and clients use, where it is another.", later: noS3},
-	{name: "store.s3.path_style", fallback: "false", why: "Whether the bucket stands in the path rather than in the host.", later: noS3},
+	{
+		name: "store.s3.endpoint", why: "The S3 server, as a URL.",
+		into: func(c *Config) any { return &c.Store.S3.Endpoint }, check: checkEndpoint,
+	},
+	{
+		name: "store.s3.bucket", why: "The bucket; it must exist.",
+		into: func(c *Config) any { return &c.Store.S3.Bucket }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.Bucket) },
+	},
+	{
+		name: "store.s3.region", why: "The bucket's region; null is us-east-1, which servers without regions take.",
+		into: func(c *Config) any { return &c.Store.S3.Region },
+	},
+	{
+		name: "store.s3.access_key", why: "The access key's id.",
+		into: func(c *Config) any { return &c.Store.S3.AccessKey }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.AccessKey) },
+	},
+	{
+		name: "store.s3.secret_key", why: "Its secret; better in RENDERMAC_STORE_S3_SECRET_KEY.", secret: true,
+		into: func(c *Config) any { return &c.Store.S3.SecretKey }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.SecretKey) },
+	},
+	{
+		name: "store.s3.prefix", why: "What every object's name begins with.",
+		into: func(c *Config) any { return &c.Store.S3.Prefix }, check: checkPrefix,
+	},
+	{
+		name: "store.s3.public_endpoint", why: "The address that agents and clients use, where it is another.",
+		into: func(c *Config) any { return &c.Store.S3.PublicEndpoint }, check: func(c *Config) string { return endpoint(c, c.Store.S3.PublicEndpoint) },
+	},
+	{
+		name: "store.s3.path_style", fallback: "false", why: "Whether the bucket stands in the path rather than in the host.",
+		into: func(c *Config) any { return &c.Store.S3.PathStyle },
+	},
 
 	{
 		name: "uploads.max_bytes", fallback: "2TiB", why: "The largest file that is taken.",
@@ -129,11 +155,34 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Backup.Folder }, derive: inData("backups"), check: func(c *Config) string { return absolute(c.Backup.Folder) },
 	},
 
-	{name: "retention.outputs", why: "How long outputs are kept; null is for ever.", later: noRetention},
-	{name: "retention.uploads", fallback: "7d", why: "How long uploads are kept.", later: noRetention},
-	{name: "retention.events", fallback: "90d", why: "How long events are kept.", later: noRetention},
-	{name: "retention.logs", fallback: "30d", why: "How long logs of runs are kept.", later: noRetention},
-	{name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.", later: noRetention},
+	{
+		name: "retention.outputs", why: "How long outputs are kept after their job's end, such as 30d; null and 0s are for ever.",
+		into: func(c *Config) any { return limit{&c.Retention.Outputs} }, check: func(c *Config) string { return atLeast(c.Retention.Outputs, 0, "0s") },
+	},
+	{
+		name: "retention.uploads", fallback: "7d", why: "How long uploads are kept after the end of the last job that had them; 0s is for ever.",
+		into: func(c *Config) any { return &c.Retention.Uploads }, check: func(c *Config) string { return atLeast(c.Retention.Uploads, 0, "0s") },
+	},
+	{
+		name: "retention.events", fallback: "90d", why: "How long events are kept.",
+		into: func(c *Config) any { return &c.Retention.Events }, check: func(c *Config) string { return atLeast(c.Retention.Events, 0, "0s") },
+	},
+	{
+		name: "retention.logs", fallback: "30d", why: "How long logs of runs are kept.",
+		into: func(c *Config) any { return &c.Retention.Logs }, check: func(c *Config) string { return atLeast(c.Retention.Logs, 0, "0s") },
+	},
+	{
+		name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.",
+		into: func(c *Config) any { return &c.Retention.Deliveries }, check: func(c *Config) string { return atLeast(c.Retention.Deliveries, 0, "0s") },
+	},
+	{
+		name: "retention.outputs_max_bytes", why: "How much all outputs may be together, such as 2TiB: the oldest go first; null is no limit.",
+		into: func(c *Config) any { return limit{&c.Retention.OutputsMaxBytes} }, check: func(c *Config) string { return atLeast(c.Retention.OutputsMaxBytes, 0, "0B") },
+	},
+	{
+		name: "retention.uploads_max_bytes", why: "How much all uploads may be together; null is no limit.",
+		into: func(c *Config) any { return limit{&c.Retention.UploadsMaxBytes} }, check: func(c *Config) string { return atLeast(c.Retention.UploadsMaxBytes, 0, "0B") },
+	},
 
 	{
 		name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: NAME: {path: /Volumes/Media, accounts: [studio]}, where accounts counts on the server only.",

@@ -1,6 +1,7 @@
 // Package server is the control plane's outside: the HTTP API, the agents'
 // gateway, and the loops that drive the store: matcher, verifier, reader, sweeper,
-// deliverer. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
+// deliverer, retention. Handlers decide nothing: a store verb acts, and its outcome
+// is what is sent.
 package server
 
 import (
@@ -38,6 +39,7 @@ type Options struct {
 	Pricing        map[string]int64 // credits by service
 	SharedRoots    map[string]SharedRoot
 	Backups        Backups
+	Retention      Retention
 
 	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
 	Metrics         *Metrics // nil: of its own
@@ -56,6 +58,7 @@ type Server struct {
 	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
+	retention *retention
 	metrics   *Metrics
 	stats     statsCache
 	handler   http.Handler
@@ -77,6 +80,7 @@ func New(o Options) (*Server, error) {
 	s.sweeper = newSweeper(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
+	s.retention = newRetention(s)
 	var err error
 	s.handler, err = s.routes()
 	return s, err
@@ -98,7 +102,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.reader.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil
@@ -117,13 +121,12 @@ func (s *Server) Stop() {
 	s.loops.Wait()
 }
 
-// daily removes what is left to be removed, and keeps the database's planner
+// daily forgets the keys that have expired, and keeps the database's planner
 // informed.
 func (s *Server) daily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
-		s.discardAll(ctx)
 		if err := s.o.DB.ForgetKeys(ctx); err != nil {
 			s.o.Log.Warn("could not delete the idempotency keys that have expired", "err", err)
 		}

@@ -23,7 +23,10 @@ const (
 	graceTime = 10 * time.Second
 )
 
-var errNotSubmitted = errors.New("interrupted before it was submitted")
+var (
+	errNotSubmitted = errors.New("interrupted before it was submitted")
+	errUploadStops  = errors.New("interrupted before it was submitted: the same command goes on with the upload")
+)
 
 // start takes every file through its whole story, in their order.
 func (s *submission) start(ctx context.Context, files []string) []*outcome {
@@ -95,7 +98,9 @@ func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
-	o.job, err = s.client.Submit(asking, request)
+	if o.job, err = s.client.Submit(asking, request); err == nil && input.UploadID != nil {
+		s.client.ForgetUpload(uploadsFolder(), o.file, *input.UploadID)
+	}
 	return err
 }
 
@@ -110,14 +115,28 @@ func (s *submission) input(ctx context.Context, o *outcome, line *line) (api.Inp
 		return api.Input{}, plainFault("file", o.file, err)
 	}
 	line.transfer("uploading", info.Size())
-	upload, err := s.client.Upload(ctx, o.file, line.add)
-	if interrupted(ctx, err) {
+	folder := uploadsFolder()
+	goesOn := func(held int64) { line.goesOn("upload", held) }
+	upload, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn}, line.add)
+	switch {
+	case interrupted(ctx, err) && folder == "":
 		return api.Input{}, errNotSubmitted
-	}
-	if err != nil {
+	case interrupted(ctx, err):
+		return api.Input{}, errUploadStops
+	case err != nil:
 		return api.Input{}, fmt.Errorf("%w; it was not submitted", err)
 	}
 	return api.Input{UploadID: &upload.ID}, nil
+}
+
+// uploadsFolder is where unfinished uploads are remembered, so that the next run
+// goes on with them; "" where the user has no folder for it.
+func uploadsFolder() string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, "rendermac", "uploads")
 }
 
 // awaitEnd follows the job until it has ended.
