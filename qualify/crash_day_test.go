@@ -56,6 +56,7 @@ type promise struct {
 var scripts = map[string]func(*day){
 	"upload": (*day).uploadScript,
 	"chain":  (*day).chainScript,
+	"path":   (*day).pathScript,
 	"cancel": (*day).cancelScript,
 	"late":   (*day).lateCancelScript,
 	"fail":   (*day).failScript,
@@ -90,7 +91,7 @@ func newMacDay(t testing.TB, film string) *day {
 	if d.film, err = os.ReadFile(film); err != nil {
 		t.Fatal(err)
 	}
-	_, d.mac = d.newMac()
+	_, d.mac = d.newMac("root:media")
 	return d
 }
 
