@@ -55,6 +55,16 @@ type Fault struct {
 	Message  string `json:"message" example:"must be even"`
 }
 
+// Degraded is the problem that /readyz answers with.
+type Degraded struct {
+	*Problem
+	Health string   `json:"health" enum:"degraded"`
+	Away   []string `json:"away" enum:"database,artifact store" doc:"what takes no writes just now"`
+}
+
+// Problem is embedded under this name so that its method Error is not hidden.
+type Problem = Error
+
 // NewError is the problem of a status and code.
 func NewError(status int, code, detail string, faults ...Fault) *Error {
 	return &Error{

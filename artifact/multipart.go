@@ -29,7 +29,7 @@ func (d *Dir) Begin(ctx context.Context, key string, bytes, partBytes int64) err
 func (d *Dir) begin(key string, want layout) error {
 	if w := d.find(key); w != nil {
 		if w.layout == want {
-			return d.root.reach()
+			return d.room(w.missing())
 		}
 		if w.partBytes == want.partBytes {
 			return w.resize(want.bytes)
@@ -45,10 +45,8 @@ func (d *Dir) create(key string, l layout) error {
 	if _, err := d.stat(key); !errors.Is(err, ErrNotFound) {
 		return cmp.Or(err, ErrPublished)
 	}
-	if left, err := free(d.root); err != nil {
+	if err := d.room(l.bytes); err != nil {
 		return err
-	} else if left < l.bytes {
-		return &FullError{Need: l.bytes, Free: left}
 	}
 	w := newWrite(d.root, nameOf(key))
 	if err := w.remove(); err != nil { // what an Abort could not
@@ -61,6 +59,15 @@ func (d *Dir) create(key string, l layout) error {
 	defer d.mu.Unlock()
 	d.writes[key] = w
 	return nil
+}
+
+// room says that so many bytes have none.
+func (d *Dir) room(bytes int64) error {
+	left, err := free(d.root)
+	if err == nil && left < bytes {
+		err = &FullError{Need: bytes, Free: left}
+	}
+	return err
 }
 
 // SignPart implements Store.

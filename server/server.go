@@ -50,6 +50,7 @@ type Server struct {
 	matcher   *matcher
 	verifier  *verifier
 	sweeper   *sweeper
+	outage    *outage
 	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
@@ -70,6 +71,7 @@ func New(o Options) (*Server, error) {
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
 	s.sweeper = newSweeper(s)
+	s.outage = newOutage(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
 	var err error
@@ -83,14 +85,14 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Start takes up what an earlier run has left and starts the loops.
 func (s *Server) Start(ctx context.Context) error {
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.abortLeftovers(ctx); err != nil {
+	if err := s.outage.atStart(ctx); err != nil {
 		return err
 	}
 	failpoint.At("server.start")
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.outage.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil

@@ -2,9 +2,11 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/artifact"
 	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/store"
@@ -22,13 +24,13 @@ func (s *Server) settle(e store.Ended, answer agentproto.Message) {
 	s.hub.release(e.DeviceID, e.AttemptID)
 	s.matcher.wake()
 	if e.Attempt != fence.AttemptSucceeded {
-		s.loops.Go(func() { s.discard(context.Background(), e.OutputKey) })
+		s.loops.Go(func() { _ = s.discard(context.Background(), e.OutputKey) })
 	}
 }
 
 // discard removes what an attempt that did not succeed has written (F16). What
 // it cannot remove is still noted, and tried again by discardAll.
-func (s *Server) discard(ctx context.Context, key string) {
+func (s *Server) discard(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	failpoint.At("server.discard.before")
@@ -40,9 +42,10 @@ func (s *Server) discard(ctx context.Context, key string) {
 	if err == nil {
 		err = s.o.DB.Discarded(ctx, key)
 	}
-	if err != nil {
+	if err != nil && !s.outage.met(err) {
 		s.o.Log.Warn("could not discard an output: it is tried again within a day", "key", key, "err", err)
 	}
+	return err
 }
 
 // discardAll removes what a crash, or an object store that was away, has left.
@@ -58,7 +61,9 @@ func (s *Server) discardAll(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			s.discard(ctx, key)
+			if errors.Is(s.discard(ctx, key), artifact.ErrUnavailable) {
+				return // all of them are tried again when it is back
+			}
 			after = key
 		}
 		if len(keys) < page {
