@@ -28,15 +28,15 @@ import (
 type Dir struct {
 	root *disk
 	signer
+	locks
 
 	finding sync.Mutex // guards the two below
 	found   bool       // the folder was there once, and its open writes are known
 	terms   terms      // for as long as it was not
 
 	mu     sync.Mutex
-	writes map[string]*write        // by key
-	locks  map[string]chan struct{} // keys on which a verb is at work
-	tree   sync.Mutex               // no folder is pruned while a file moves into it
+	writes map[string]*write // by key
+	tree   sync.Mutex        // no folder is pruned while a file moves into it
 }
 
 const (
@@ -83,7 +83,7 @@ func newDir(folder string, t terms, secret []byte, now func() time.Time) (*Dir, 
 	}
 	return &Dir{
 		root: &disk{path: folder}, terms: t, signer: signer{secret, now},
-		writes: map[string]*write{}, locks: map[string]chan struct{}{},
+		writes: map[string]*write{},
 	}, nil
 }
 
@@ -163,31 +163,6 @@ func (d *Dir) sweep(files []fs.DirEntry) error {
 		}
 	}
 	return syncFolder(d.root, folderWrites)
-}
-
-// lock makes the verbs on one key follow one another; other keys go on.
-func (d *Dir) lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		d.mu.Lock()
-		other, busy := d.locks[key]
-		if !busy {
-			mine := make(chan struct{})
-			d.locks[key] = mine
-			d.mu.Unlock()
-			return func() {
-				d.mu.Lock()
-				delete(d.locks, key)
-				d.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		d.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 }
 
 // find returns the open write of key, or nil.

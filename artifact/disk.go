@@ -99,7 +99,7 @@ func (k *disk) find(t terms) error {
 		return fmt.Errorf("%w: %s is another server's store: mount the right disk or correct store.path; to take over what is in it all the same, remove the file %s and start again",
 			ErrNoStore, k.path, filepath.Join(k.path, marker))
 	case !has && !t.mayMake:
-		return fmt.Errorf("%w: the database knows of files, and %s holds no store: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again",
+		return fmt.Errorf("%w: this server has kept files, and %s holds no store: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again",
 			ErrNoStore, k.path, filepath.Join(k.path, folderObjects))
 	case id == "" && t.late && t.id != "":
 		return fmt.Errorf("%w: %s bears no marker: start the server again to take it over", ErrNoStore, k.path)

@@ -60,7 +60,7 @@ func newBlobServer(t *testing.T) *blobServer {
 	e.GET("/v1/blobs/*", b.get)
 	e.HEAD("/v1/blobs/*", b.get)
 	s.Server = httptest.NewServer(e)
-	t.Cleanup(func() { s.Close(); })
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 
