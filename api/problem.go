@@ -58,8 +58,8 @@ type Fault struct {
 // Degraded is the problem that /readyz answers with.
 type Degraded struct {
 	*Problem
-	Health string   `json:"health" enum:"degraded"`
-	Away   []string `json:"away" enum:"database,artifact store" doc:"what takes no writes just now"`
+	Health string   `json:"health"` // always degraded
+	Away   []string `json:"away"`   // what takes no writes just now: database, artifact store
 }
 
 // Problem is embedded under this name so that its method Error is not hidden.

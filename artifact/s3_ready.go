@@ -20,10 +20,10 @@ import (
 // before, unless the database knows of files that should be there (F8).
 // ErrUnavailable says that it may come back by itself.
 func (s *S3) Find(ctx context.Context, used bool) error {
-	return within(ctx, s3Patience, func(ctx context.Context) error { return s.find(ctx, used) })
+	return within(ctx, s3Patience, func(ctx context.Context) error { return s.findMarker(ctx, used) })
 }
 
-func (s *S3) find(ctx context.Context, used bool) error {
+func (s *S3) findMarker(ctx context.Context, used bool) error {
 	var m struct{}
 	name := s.o.Prefix + markerName
 	err := s.getJSON(ctx, name, &m)
