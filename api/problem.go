@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 )
 
 // ProblemType is the media type of every error.
@@ -26,6 +27,7 @@ const (
 	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
 	CodeLastAdminKey      = "last_admin_key"         // 409: make another one first
 	CodeDeviceRevoked     = "device_revoked"         // 409: pair it again (F18)
+	CodeOutputDeleted     = "output_deleted"         // 410: retention has removed it
 	CodeTooLarge          = "body_too_large"         // 413
 	CodeUnsupportedType   = "unsupported_media_type" // 415
 	CodeBadRange          = "range_not_satisfiable"  // 416: the object is shorter
@@ -47,6 +49,8 @@ type Error struct {
 	Detail string  `json:"detail" doc:"one sentence that says what to do"`
 	Code   string  `json:"code" example:"not_found"`
 	Errors []Fault `json:"errors" doc:"every fault of an invalid body"`
+
+	RetryAfter time.Duration `json:"-"` // as the header said, to the client
 }
 
 // Fault says where a body is wrong, never what stood there.

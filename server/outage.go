@@ -28,8 +28,6 @@ type outage struct {
 	cause error // what was told last
 	away  bool
 	since time.Duration // on the clock that nobody sets
-
-	leftovers bool // writes are still to be aborted: the store was away at the start
 }
 
 func newOutage(s *Server) *outage { return &outage{srv: s, told: make(chan struct{}, 1)} }
@@ -128,28 +126,8 @@ func (o *outage) ends(ctx context.Context) {
 	o.mu.Unlock()
 	o.srv.o.Log.Info("the artifact store is back", "away", lasted.Round(time.Second))
 	o.srv.verifier.again()
-	if o.leftovers {
-		o.abortLeftovers(ctx)
-	}
-	o.srv.discardAll(ctx)
-}
-
-// atStart aborts the writes whose grant has ended while the server was away, or
-// leaves that to the end of the outage in which it starts.
-func (o *outage) atStart(ctx context.Context) error {
-	err := o.srv.abortLeftovers(ctx)
-	if o.met(err) {
-		o.leftovers = true
-		return nil
-	}
-	return err
-}
-
-func (o *outage) abortLeftovers(ctx context.Context) {
-	err := o.srv.abortLeftovers(ctx)
-	o.leftovers = err != nil
-	if err != nil && !o.met(err) && ctx.Err() == nil {
-		o.srv.o.Log.Error("could not abort stale uploads: it is tried again after the next outage or at the next start", "err", err)
+	if err := o.srv.retention.finish(ctx); err != nil && !o.met(err) && ctx.Err() == nil {
+		o.srv.o.Log.Warn("could not abort stale uploads: it is tried again within the hour", "err", err)
 	}
 }
 

@@ -44,7 +44,14 @@ func (r *refusal) MarshalJSON() ([]byte, error) {
 	return json.Marshal(r.document)
 }
 
+// maxFaults bounds an answer: whoever has done more than that wrong has done one
+// thing wrong often.
+const maxFaults = 100
+
 func refuse(status int, code, detail string, faults ...api.Fault) *refusal {
+	if len(faults) > maxFaults {
+		faults = append(faults[:maxFaults:maxFaults], api.Fault{Message: fmt.Sprintf("and more than that: only the first %d are listed", maxFaults)})
+	}
 	return &refusal{document: api.NewError(status, code, detail, faults...)}
 }
 

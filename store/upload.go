@@ -46,6 +46,9 @@ func (db *DB) Upload(ctx context.Context, c fence.Claim, result fence.Result, pa
 		if err != nil {
 			return err
 		}
+		if len(parts) > 0 && parts[0].Bytes > g.PartBytes {
+			g.PartBytes = fence.PartBytes(result.Bytes, g.PartBytes)
+		}
 		if err := fence.CheckParts(result.Bytes, g.PartBytes, parts); err != nil {
 			return err
 		}
@@ -130,7 +133,7 @@ func (db *DB) WantsWrite(ctx context.Context, key string) (bool, error) {
 	err := db.read(ctx, func(q querier) error {
 		return q.one(`SELECT EXISTS (SELECT 1 FROM artifact_grants g JOIN job_attempts a ON a.id = g.attempt_id WHERE g.object_key = ?1
 				AND `+live+`)
-			OR EXISTS (SELECT 1 FROM uploads WHERE object_key = ?1 AND status = 'open')`, []any{key}, &wanted)
+			OR EXISTS (SELECT 1 FROM uploads WHERE object_key = ?1 AND status = 'open' AND deleted_at IS NULL)`, []any{key}, &wanted)
 	})
 	return wanted, err
 }
