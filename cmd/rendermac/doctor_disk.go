@@ -11,7 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rendermac/agent"
-	"rendermac/artifact"
 	"rendermac/store"
 )
 
@@ -45,23 +44,6 @@ func (d *doctor) folder(check, path string) {
 		return
 	}
 	d.ok(check, path+" can be written")
-}
-
-// store is where files are kept. A server makes it at its first start, so one
-// that is missing beside a database is away.
-func (d *doctor) store() {
-	path := d.c.Store.Path
-	above := filepath.Dir(path)
-	_, used := os.Stat(filepath.Join(d.c.Data, "rendermac.db"))
-	_, reached := os.Stat(above)
-	switch {
-	case used == nil && !artifact.IsDir(path):
-		d.fail("store", path+" is not this server's store", "mount its disk, or correct store.path")
-	case reached != nil && above != d.c.Data:
-		d.fail("store", above+" is not there", "mount its disk, make it, or correct store.path")
-	default:
-		d.folder("store", path)
-	}
 }
 
 // database looks at the file from outside: only the store opens it.
@@ -107,7 +89,7 @@ const (
 
 // disk checks the space where outputs and the files of runs go.
 func (d *doctor) disk() {
-	for _, path := range []string{d.c.Store.Path, d.c.Agent.WorkDir} {
+	for _, path := range d.folders() {
 		free, err := freeSpace(path)
 		text := fmt.Sprintf("%s free for %s", size(free), path)
 		switch {
