@@ -48,12 +48,7 @@ func (o *outage) met(err error) bool {
 }
 
 // wake makes the watcher look now.
-func (o *outage) wake() {
-	select {
-	case o.told <- struct{}{}:
-	default:
-	}
-}
+func (o *outage) wake() { poke(o.told) }
 
 // over is called by who has seen the store take a write.
 func (o *outage) over() {
