@@ -59,6 +59,16 @@ type Fault struct {
 	Message  string `json:"message" example:"must be even"`
 }
 
+// Degraded is the problem that /readyz answers with.
+type Degraded struct {
+	*Problem
+	Health string   `json:"health"` // always degraded
+	Away   []string `json:"away"`   // what takes no writes just now: database, artifact store
+}
+
+// Problem is embedded under this name so that its method Error is not hidden.
+type Problem = Error
+
 // NewError is the problem of a status and code.
 func NewError(status int, code, detail string, faults ...Fault) *Error {
 	return &Error{

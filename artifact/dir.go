@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"os"
 	"path"
-	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -19,16 +18,21 @@ import (
 
 // Dir is the Store in a directory:
 //
-//	writes/   open writes: a data file and a journal each
-//	objects/  published objects under their keys, read-only
-//	digests/  the SHA-256 of each, under the same keys
+//	writes/          open writes: a data file and a journal each
+//	objects/         published objects under their keys, read-only
+//	digests/         the SHA-256 of each, under the same keys
+//	rendermac-store  the marker by which it is known again
 //
 // Every name is opened through os.Root, so that no key and no link leads out.
 // One process at a time may use a directory.
 type Dir struct {
-	root *os.Root
+	root *disk
 	signer
 	locks
+
+	finding sync.Mutex // guards the two below
+	found   bool       // the folder was there once, and its open writes are known
+	terms   terms      // for as long as it was not
 
 	mu     sync.Mutex
 	writes map[string]*write // by key
@@ -45,45 +49,87 @@ const (
 // that were open before. secret signs the URLs: whoever knows it can write. now
 // is the clock that their expiry is held against.
 func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
-	if len(secret) < leastSecret {
-		return nil, fmt.Errorf("the secret that signs URLs has %d bytes: give it at least %d", len(secret), leastSecret)
+	if err := makeFolder(folder); err != nil {
+		return nil, err
 	}
-	if err := lasting.MakeFolder(folder); err != nil {
-		return nil, fmt.Errorf("the store's folder cannot be made: %w", err)
+	d, err := newDir(folder, terms{mayMake: true}, secret, now)
+	if err == nil {
+		err = d.ready()
 	}
-	root, err := os.OpenRoot(folder)
 	if err != nil {
-		return nil, fmt.Errorf("the store's folder cannot be opened: %w", err)
-	}
-	d := &Dir{root: root, signer: signer{secret, now}, writes: map[string]*write{}}
-	if err := d.load(); err != nil {
-		root.Close()
-		return nil, fmt.Errorf("the store in %s cannot be read: %w", folder, err)
+		return nil, err
 	}
 	return d, nil
 }
 
-// IsDir says whether a folder is a store already.
-func IsDir(folder string) bool {
-	info, err := os.Stat(filepath.Join(folder, folderObjects))
-	return err == nil && info.IsDir()
+// AwaitDir opens a store that was made before: the one with this id, or where
+// that is "", any. If its disk is away it is found as soon as that is back, and
+// until then every verb says ErrUnavailable; nothing is ever made in its place.
+func AwaitDir(folder, id string, secret []byte, now func() time.Time) (*Dir, error) {
+	d, err := newDir(folder, terms{id: id}, secret, now)
+	if err != nil {
+		return nil, err
+	}
+	if err := d.ready(); err != nil && !errors.Is(err, ErrUnavailable) {
+		return nil, err
+	}
+	d.terms.late = true
+	return d, nil
 }
 
-// Close lets go of the directory. Requests must have ended.
-func (d *Dir) Close() error { return d.root.Close() }
+func newDir(folder string, t terms, secret []byte, now func() time.Time) (*Dir, error) {
+	if len(secret) < leastSecret {
+		return nil, fmt.Errorf("the secret that signs URLs has %d bytes: give it at least %d", len(secret), leastSecret)
+	}
+	return &Dir{
+		root: &disk{path: folder}, terms: t, signer: signer{secret, now},
+		writes: map[string]*write{},
+	}, nil
+}
+
+// ID is what tells this store from others; "" as long as it was never reached.
+func (d *Dir) ID() string {
+	d.finding.Lock()
+	defer d.finding.Unlock()
+	return d.root.id
+}
+
+// ready is the first thing that every verb asks: a store that was away when it
+// was opened may have come since.
+func (d *Dir) ready() error {
+	d.finding.Lock()
+	defer d.finding.Unlock()
+	if d.found {
+		return nil
+	}
+	err := d.root.find(d.terms)
+	if err == nil {
+		err = d.load()
+	}
+	if err != nil {
+		d.root.id = ""
+		if err = outOfReach(err); d.terms.late {
+			err = unavailable(err)
+		}
+		return fmt.Errorf("the store in %s cannot be read: %w", d.root.path, err)
+	}
+	d.found = true
+	return nil
+}
 
 // load finds the open writes and sweeps away what is none: a data file whose
 // journal never came to be, a journal whose data has been published.
 func (d *Dir) load() error {
+	clear(d.writes)
 	for _, folder := range []string{folderWrites, folderObjects, folderDigests} {
 		if err := d.root.MkdirAll(folder, 0o700); err != nil {
-			return err
+			return full(d.root, err, 0)
 		}
 	}
 	if err := syncFolder(d.root, "."); err != nil {
 		return err
 	}
-	files, err := fs.ReadDir(d.root.FS(), folderWrites)
+	files, err := d.root.ReadDir(folderWrites)
 	if err != nil {
 		return err
 	}
@@ -134,18 +180,21 @@ func (d *Dir) forget(key string) {
 
 // Check implements Store.
 func (d *Dir) Check(context.Context) error {
+	if err := d.ready(); err != nil {
+		return err
+	}
 	name := folderWrites + "/check-" + rand.Text()
 	f, err := d.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
-		return full(d.root, err, 1)
+		return told(d.root, err, 1)
 	}
 	_, err = f.Write([]byte("can it write?\n"))
 	failpoint.At("artifact.check.after")
-	return full(d.root, errors.Join(err, f.Sync(), f.Close(), d.root.Remove(name)), 1)
+	return told(d.root, errors.Join(err, f.Sync(), f.Close(), d.root.Remove(name)), 1)
 }
 
 // syncFolder makes the names in a folder last.
-func syncFolder(root *os.Root, name string) error {
+func syncFolder(root *disk, name string) error {
 	f, err := root.Open(name)
 	if err != nil {
 		return err
@@ -154,7 +203,7 @@ func syncFolder(root *os.Root, name string) error {
 }
 
 // syncUp makes a file's name last, and those of all folders above it.
-func syncUp(root *os.Root, name string) error {
+func syncUp(root *disk, name string) error {
 	for name != "." {
 		name = path.Dir(name)
 		if err := syncFolder(root, name); err != nil {

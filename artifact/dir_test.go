@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -30,23 +29,21 @@ func mustOpen(t testing.TB, folder string) *artifact.Dir {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { d.Close() })
 	return d
 }
 
 // serve opens the store in folder behind a real HTTP server.
 func serve(t testing.TB, folder string) artifacttest.Fixture {
 	t.Helper()
-	d := mustOpen(t, folder)
+	f := serveDir(t, mustOpen(t, folder))
+	f.Restart = func() artifacttest.Fixture { return serve(t, folder) }
+	return f
+}
+
+func serveDir(t testing.TB, d *artifact.Dir) artifacttest.Fixture {
 	server := httptest.NewServer(handler{d})
 	t.Cleanup(server.Close)
-	return artifacttest.Fixture{
-		Store: d, PartBytes: partBytes, Base: server.URL,
-		Restart: func() artifacttest.Fixture {
-			server.Close()
-			return serve(t, folder)
-		},
-	}
+	return artifacttest.Fixture{Store: d, PartBytes: partBytes, Base: server.URL}
 }
 
 // handler does what server/blobs.go does, without echo.
@@ -63,6 +60,9 @@ func (h handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	no := &artifact.Refusal{Status: 500, Code: "internal_error", Detail: err.Error()}
+	if errors.Is(err, artifact.ErrUnavailable) {
+		no.Status, no.Code = 503, "store_unavailable"
+	}
 	errors.As(err, &no)
 	w.WriteHeader(no.Status)
 	_ = json.NewEncoder(w).Encode(no)
@@ -152,44 +152,4 @@ func TestDir_PartSizeChanges(t *testing.T) {
 	}
 	f.MustPut(t, 1, object)
 	f.MustComplete(t, object)
-}
-
-// F8: a store whose disk went away cannot be read, which is not that its objects
-// are gone. Work that needs it waits.
-func TestF8_AStoreThatIsAwayHasNotLostItsObjects(t *testing.T) {
-	folder := t.TempDir()
-	f := serve(t, folder)
-	publish(t, f, artifacttest.Key, nil)
-	objects := filepath.Join(folder, "objects")
-	aside := func() {
-		if err := os.Rename(objects, objects+".away"); err != nil {
-			t.Fatal(err)
-		}
-	}
-	back := func() {
-		os.Remove(objects)
-		if err := os.Rename(objects+".away", objects); err != nil {
-			t.Fatal(err)
-		}
-	}
-	for name, take := range map[string]func(){
-		"gone":   aside,
-		"a file": func() { aside(); _ = os.WriteFile(objects, nil, 0o600) },
-	} {
-		take()
-		_, _, opened := f.Store.Open(t.Context(), artifacttest.Key)
-		_, completed := f.Store.Complete(t.Context(), artifacttest.Key)
-		deleted := f.Store.Delete(t.Context(), artifacttest.Key)
-		for verb, err := range map[string]error{"Open": opened, "Complete": completed, "Delete": deleted} {
-			if err == nil || errors.Is(err, artifact.ErrNotFound) {
-				t.Errorf("%s: %s says %v", name, verb, err)
-			}
-		}
-		back()
-		o, _, err := f.Store.Open(t.Context(), artifacttest.Key)
-		if err != nil {
-			t.Fatalf("%s: the store came back without its object: %v", name, err)
-		}
-		o.Close()
-	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 
@@ -27,11 +26,8 @@ var errDamaged = errors.New("the journal is damaged")
 
 // append adds a line. Where that fails the file is cut back to what counted
 // before; where even that fails, so that nobody knows what a restart would
-// read, the write takes no more lines.
+// read, that comes first the next time: the disk may be back then.
 func (w *write) append(e entry) error {
-	if w.broken {
-		return fmt.Errorf("%w: abort the upload and begin again", errDamaged)
-	}
 	line, err := json.Marshal(e)
 	if err != nil {
 		return err
@@ -41,6 +37,11 @@ func (w *write) append(e entry) error {
 		return err
 	}
 	defer f.Close()
+	if w.broken {
+		if err := w.cutBack(f); err != nil {
+			return err
+		}
+	}
 	failpoint.At("artifact.journal.write.before")
 	n, err := f.WriteAt(append(line, '\n'), w.journalSize)
 	failpoint.At("artifact.journal.sync.before")
@@ -49,11 +50,17 @@ func (w *write) append(e entry) error {
 	}
 	failpoint.At("artifact.journal.sync.after")
 	if err != nil {
-		w.broken = errors.Join(f.Truncate(w.journalSize), f.Sync()) != nil
+		_ = w.cutBack(f)
 		return err
 	}
 	w.journalSize += int64(n)
 	return nil
+}
+
+func (w *write) cutBack(f *os.File) error {
+	err := errors.Join(f.Truncate(w.journalSize), f.Sync())
+	w.broken = err != nil
+	return err
 }
 
 // replay reads the journal. A last line that a crash has torn is cut off; a bad

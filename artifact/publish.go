@@ -18,21 +18,28 @@ import (
 
 // Complete implements Store.
 func (d *Dir) Complete(ctx context.Context, key string) (Info, error) {
+	if err := d.ready(); err != nil {
+		return Info{}, err
+	}
 	unlock, err := d.lock(ctx, key)
 	if err != nil {
 		return Info{}, err
 	}
 	defer unlock()
+	if err := d.root.reach(); err != nil { // no word on what is missing from a store that is away
+		return Info{}, err
+	}
 	if w := d.find(key); w != nil {
 		if err := d.publish(w); err != nil {
-			return Info{}, full(d.root, err, w.bytes)
+			return Info{}, told(d.root, err, w.bytes)
 		}
 	}
 	info, err := d.stat(key)
 	if err != nil || info.SHA256 != "" {
 		return info, err
 	}
-	return d.seal(ctx, info)
+	info, err = d.seal(ctx, info)
+	return info, told(d.root, err, int64(len(info.SHA256)))
 }
 
 // publish moves a whole write to its key. The order is F16's: nobody writes any
@@ -94,7 +101,7 @@ func (d *Dir) seal(ctx context.Context, info Info) (Info, error) {
 	}
 	info.Bytes, info.SHA256 = n, sum
 	failpoint.At("artifact.hash.after")
-	return info, full(d.root, d.note(info), int64(len(sum)))
+	return info, d.note(info)
 }
 
 // note writes the digest down beside the object. A torn note reads as none.
@@ -131,11 +138,24 @@ func (d *Dir) Open(_ context.Context, key string) (Object, Info, error) {
 	if err != nil {
 		return nil, Info{}, err
 	}
-	return f, info, nil
+	return object{f}, info, nil
+}
+
+// object says what a disk that goes away while it is read says.
+type object struct{ *os.File }
+
+func (o object) Read(p []byte) (int, error) {
+	n, err := o.File.Read(p)
+	return n, outOfReach(err)
+}
+
+func (o object) ReadAt(p []byte, at int64) (int, error) {
+	n, err := o.File.ReadAt(p, at)
+	return n, outOfReach(err)
 }
 
 func (d *Dir) open(key string) (*os.File, Info, error) {
-	if err := CheckKey(key); err != nil {
+	if err := cmp.Or(CheckKey(key), d.ready()); err != nil {
 		return nil, Info{}, err
 	}
 	f, err := d.root.Open(path.Join(folderObjects, key))
@@ -151,20 +171,20 @@ func (d *Dir) open(key string) (*os.File, Info, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, Info{}, err
+		return nil, Info{}, outOfReach(err)
 	}
 	return f, Info{Key: key, Bytes: stat.Size(), SHA256: d.noted(key)}, nil
 }
 
-// away is the error of a store whose own folder is not there, as when its disk
-// went away. That says nothing of the objects: they are not "not found".
+// away is the error of a store whose own folder is not there, as when somebody
+// moved it aside. That says nothing of the objects: they are not "not found".
 func (d *Dir) away(folder string) error {
 	info, err := d.root.Stat(folder)
 	if err == nil && !info.IsDir() {
 		err = syscall.ENOTDIR
 	}
 	if err != nil {
-		return fmt.Errorf("the artifact store cannot be reached: its folder %s: %w", folder, err)
+		return unavailable(fmt.Errorf("its folder %s: %w", folder, err))
 	}
 	return nil
 }
@@ -180,7 +200,7 @@ func (d *Dir) noted(key string) string {
 
 // Delete implements Store.
 func (d *Dir) Delete(ctx context.Context, key string) error {
-	if err := CheckKey(key); err != nil {
+	if err := cmp.Or(CheckKey(key), d.ready()); err != nil {
 		return err
 	}
 	unlock, err := d.lock(ctx, key)
@@ -188,6 +208,10 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	defer unlock()
+	return told(d.root, d.delete(key), 0)
+}
+
+func (d *Dir) delete(key string) error {
 	d.tree.Lock()
 	defer d.tree.Unlock()
 	failpoint.At("artifact.delete.before")
@@ -197,7 +221,7 @@ func (d *Dir) Delete(ctx context.Context, key string) error {
 		return err
 	}
 	failpoint.At("artifact.delete.digest.after")
-	err = d.prune(path.Join(folderObjects, key))
+	err := d.prune(path.Join(folderObjects, key))
 	failpoint.At("artifact.delete.after")
 	return err
 }

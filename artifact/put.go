@@ -28,6 +28,9 @@ func (d *Dir) Put(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := d.ready(); err != nil {
+		return refusal(err)
+	}
 	open := d.find(key)
 	if open == nil {
 		return errEnded
@@ -56,7 +59,7 @@ func (w *write) put(ctx context.Context, b *body, p Part, grant string, length i
 		err = errDigest
 	}
 	p.SHA256 = sum
-	return full(w.root, w.leave(in, p, err), w.missing())
+	return told(w.root, w.leave(in, p, err), w.missing())
 }
 
 // receive copies a part to its place in the file and syncs it.

@@ -120,13 +120,25 @@ func (s *S3) name(folder, key string) string { return s.o.Prefix + folder + "/" 
 
 // Check implements Store.
 func (s *S3) Check(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, checkPatience)
+	return within(ctx, checkPatience, func(ctx context.Context) error {
+		name := s.name(folderChecks, rand.Text())
+		if err := s.put(ctx, name, []byte("can it write?\n")); err != nil {
+			return err
+		}
+		return s.remove(ctx, name)
+	})
+}
+
+// within gives several steps one time. That it has passed is the server's fault,
+// not the caller's.
+func within(ctx context.Context, patience time.Duration, steps func(context.Context) error) error {
+	brief, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
-	name := s.name(folderChecks, rand.Text())
-	if err := s.put(ctx, name, []byte("can it write?\n")); err != nil {
-		return err
+	err := steps(brief)
+	if err != nil && brief.Err() != nil && ctx.Err() == nil {
+		return unavailable(errors.New("the S3 server does not answer"))
 	}
-	return s.remove(ctx, name)
+	return err
 }
 
 // put writes a small object.

@@ -20,8 +20,10 @@ import (
 // before, unless the database knows of files that should be there (F8).
 // ErrUnavailable says that it may come back by itself.
 func (s *S3) Find(ctx context.Context, used bool) error {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
-	defer cancel()
+	return within(ctx, s3Patience, func(ctx context.Context) error { return s.findMarker(ctx, used) })
+}
+
+func (s *S3) findMarker(ctx context.Context, used bool) error {
 	var m struct{}
 	name := s.o.Prefix + markerName
 	err := s.getJSON(ctx, name, &m)
@@ -59,8 +61,14 @@ func (f S3Facts) Warnings() []string {
 // Probe finds out the facts with a multipart of its own, which it aborts. It
 // uses the server's own endpoint.
 func (s *S3) Probe(ctx context.Context) (f S3Facts, err error) {
-	ctx, cancel := context.WithTimeout(ctx, s3Patience)
-	defer cancel()
+	err = within(ctx, s3Patience, func(ctx context.Context) (err error) {
+		f, err = s.facts(ctx)
+		return err
+	})
+	return f, err
+}
+
+func (s *S3) facts(ctx context.Context) (f S3Facts, err error) {
 	name := s.name(folderChecks, rand.Text())
 	id, err := s.core.NewMultipartUpload(ctx, s.o.Bucket, name, boundParts)
 	if err != nil {

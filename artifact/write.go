@@ -18,7 +18,7 @@ import (
 // its own offset, and its journal. No file stays open between two requests, so
 // that what is published can have no writer left (F16).
 type write struct {
-	root *os.Root
+	root *disk
 	name string // of its files, without the ending
 
 	mu sync.Mutex // guards all below; never held while a body is read
@@ -35,7 +35,7 @@ type write struct {
 
 const folderWrites = "writes"
 
-func newWrite(root *os.Root, name string) *write {
+func newWrite(root *disk, name string) *write {
 	return &write{root: root, name: name, held: map[int]Part{}, drops: map[int]int{}, writers: map[int]*writer{}}
 }
 
@@ -84,13 +84,19 @@ func (w *write) load() error {
 
 // remove takes the journal away first: data without one is swept at the start.
 func (w *write) remove() error {
+	removed := false
 	for _, name := range []string{w.journalName(), w.dataName()} {
 		failpoint.At("artifact.remove.before")
-		if err := w.root.Remove(name); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		err := w.root.Remove(name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
+		removed = removed || err == nil
 	}
 	failpoint.At("artifact.remove.after")
+	if !removed {
+		return nil
+	}
 	return syncFolder(w.root, folderWrites)
 }
 

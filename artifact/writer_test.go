@@ -30,7 +30,6 @@ func inBubble(t *testing.T, run func(t *testing.T, d *Dir, client, server net.Co
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer d.Close()
 		if err := d.Begin(t.Context(), "a", 10, 10); err != nil {
 			t.Fatal(err)
 		}
@@ -195,7 +194,6 @@ func TestF16_AStoppedWriterTakesNoOtherPartAlong(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer d.Close()
 	if err := d.Begin(t.Context(), "a", 2, 1); err != nil {
 		t.Fatal(err)
 	}

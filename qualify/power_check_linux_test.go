@@ -72,7 +72,6 @@ func (c *checkup) run() (err error) {
 	if c.dir, err = artifact.OpenDir(filepath.Join(c.data, "artifacts"), secret, time.Now); err != nil {
 		return err
 	}
-	defer c.dir.Close()
 	c.parts()
 	s, err := server.New(server.Options{
 		DB: c.db, Artifacts: c.dir, Blobs: c.dir, Now: time.Now, Mono: func() time.Duration { return time.Since(began) }, Log: quiet, LeaseTTL: leaseAfterCut, Heartbeat: leaseAfterCut / 2,

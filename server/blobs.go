@@ -3,7 +3,6 @@ package server
 import (
 	"errors"
 	"io"
-	"log/slog"
 	"net/http"
 
 	"github.com/labstack/echo/v4"
@@ -18,7 +17,6 @@ import (
 // handlers because huma would hold bodies in memory.
 type blobs struct {
 	store   *artifact.Dir
-	log     *slog.Logger
 	moved   func(in, out int64)                                         // bytes, once the transfer is over
 	problem func(c echo.Context, status int, code, detail string) error // writes a problem+json answer
 }
@@ -62,8 +60,7 @@ func (b blobs) elsewhere(c echo.Context) error {
 func (b blobs) refuse(c echo.Context, err error) error {
 	var no *artifact.Refusal
 	if !errors.As(err, &no) {
-		b.log.Error("the artifact store failed", "err", err)
-		return b.problem(c, http.StatusInternalServerError, "internal_error", "The server could not do this; its log says why. Try again later.")
+		return err // the store's own fault: failed answers
 	}
 	if no.Status == http.StatusServiceUnavailable {
 		c.Response().Header().Set(echo.HeaderRetryAfter, "2")

@@ -43,11 +43,12 @@ func newBlobServer(t *testing.T) *blobServer {
 	if s.store, err = artifact.OpenDir(s.folder, []byte(rand.Text()+rand.Text()), time.Now); err != nil {
 		t.Fatal(err)
 	}
-	b := blobs{store: s.store, moved: func(int64, int64) {}, log: slog.New(slog.NewTextHandler(&s.log, nil)), problem: func(c echo.Context, status int, code, detail string) error {
+	b := blobs{store: s.store, moved: func(int64, int64) {}, problem: func(c echo.Context, status int, code, detail string) error {
 		c.Response().Header().Set(echo.HeaderContentType, "application/problem+json")
 		return c.JSON(status, map[string]any{"status": status, "code": code, "detail": detail})
 	}}
 	e := echo.New()
+	e.HTTPErrorHandler = (&Server{o: Options{Log: slog.New(slog.NewTextHandler(&s.log, nil))}}).failed
 	e.Use(func(next echo.HandlerFunc) echo.HandlerFunc {
 		return func(c echo.Context) error {
 			err := next(c)
@@ -59,7 +60,7 @@ func newBlobServer(t *testing.T) *blobServer {
 	e.GET("/v1/blobs/*", b.get)
 	e.HEAD("/v1/blobs/*", b.get)
 	s.Server = httptest.NewServer(e)
-	t.Cleanup(func() { s.Close(); s.store.Close() })
+	t.Cleanup(func() { s.Close() })
 	return s
 }
 

@@ -29,6 +29,10 @@ func (s *session) upload(m *agentproto.Upload) {
 		s.send(&agentproto.Cancel{JobID: m.JobID, AttemptID: m.AttemptID})
 		return
 	}
+	if s.srv.outage.is() { // as one is that can be read and not written
+		s.busy(m.IDs, artifact.ErrUnavailable, jittered(outageRetry))
+		return
+	}
 	answer, err := s.grant(m, g, parts)
 	if err != nil {
 		s.refused(m.IDs, err)
@@ -116,8 +120,8 @@ func (s *Server) stillOpen(ctx context.Context, attemptID, key string) error {
 	return &fence.Error{Code: fence.CodeLeaseConflict, Rule: "F16", Message: "this run's upload has been closed: stop it"}
 }
 
-// abortLeftovers ends, at start, the writes whose grant has ended while the
-// server was away.
+// abortLeftovers ends the writes whose grant has ended while the server, or the
+// store, was away. It may come late: no write is begun before its row is there.
 func (s *Server) abortLeftovers(ctx context.Context) error {
 	keys, err := s.o.Artifacts.Pending(ctx)
 	if err != nil {

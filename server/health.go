@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"net/http"
+	"strings"
 
 	"rendermac/api"
 )
@@ -19,16 +20,30 @@ func (s *Server) live(context.Context, call, *struct{}) (*body[health], error) {
 // ready says whether a write would succeed just now, in the database and in the
 // artifact store.
 func (s *Server) ready(ctx context.Context, _ call, _ *struct{}) (*body[health], error) {
+	var away []string
 	if err := s.o.DB.Writable(ctx); err != nil {
-		return nil, s.notReady("database", err)
+		s.o.Log.Warn("not ready", "what", "database", "err", err)
+		away = append(away, "database")
 	}
-	if err := s.o.Artifacts.Check(ctx); err != nil {
-		return nil, s.notReady("artifact store", err)
+	err := s.o.Artifacts.Check(ctx)
+	switch {
+	case err == nil:
+		s.outage.over()
+	case !s.outage.met(err):
+		s.o.Log.Warn("not ready", "what", "artifact store", "err", err)
+	}
+	if err != nil {
+		away = append(away, "artifact store")
+	}
+	if away != nil {
+		return nil, degraded(away)
 	}
 	return answerWith(health{"ok"}), nil
 }
 
-func (s *Server) notReady(what string, err error) error {
-	s.o.Log.Warn("not ready", "what", what, "err", err)
-	return refuse(http.StatusServiceUnavailable, api.CodeStoreUnavailable, "The "+what+" takes no writes just now; the server's log says why.")
+func degraded(away []string) error {
+	what := sentence("the " + strings.Join(away, " and the ") + " can take no writes just now")
+	r := refuse(http.StatusServiceUnavailable, api.CodeStoreUnavailable, what+" The server is degraded; its log says why.")
+	r.whole = api.Degraded{Problem: r.document, Health: "degraded", Away: away}
+	return r
 }

@@ -62,7 +62,6 @@ func inBubbleOf(t *testing.T, stored func(*store.Options), test func(*bubble), c
 			b.web.CloseIdleConnections()
 			server.Close()
 			b.srv.loops.Wait()
-			b.files.Close()
 		})
 		test(b)
 	})

@@ -124,7 +124,7 @@ func TestHTTP_StoreThatCannotBeUsed(t *testing.T) {
 	if r.Header.Get("Retry-After") == "" || strings.Contains(string(r.body), "sql") {
 		t.Errorf("503 came with %v: %s", r.Header, r.body)
 	}
-	h.get("/readyz", "").refuses(503, "store_unavailable")
+	h.get("/readyz", "").degraded("database")
 	h.get("/healthz", "").is(200)
 }
 

@@ -63,7 +63,6 @@ func mustServeOf(t testing.TB, stored func(*store.Options), change ...func(*Opti
 	t.Cleanup(func() {
 		s.Close()
 		h.srv.loops.Wait()
-		h.files.Close()
 	})
 	return h
 }

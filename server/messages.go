@@ -64,15 +64,22 @@ func (s *session) refused(ids agentproto.IDs, err error) {
 		s.send(&agentproto.LeaseConflict{IDs: ids, Message: e.Message})
 	case code == fence.CodeInvalid:
 		s.send(&agentproto.Error{Code: "bad_message", Message: e.Message, JobID: ids.JobID, AttemptID: ids.AttemptID})
+	case s.srv.outage.met(err):
+		s.busy(ids, artifact.ErrUnavailable, jittered(outageRetry))
 	case errors.Is(err, artifact.ErrFull):
-		retry := agentproto.SecondsOf(30 * time.Second)
-		s.send(&agentproto.Error{Code: "busy", Message: err.Error(), JobID: ids.JobID, AttemptID: ids.AttemptID, RetryAfterS: &retry})
+		s.busy(ids, err, 30*time.Second)
 	default:
 		if s.ctx.Err() == nil {
 			s.log.Error("could not store what the agent said", "job", ids.JobID, "attempt", ids.AttemptID, "err", err)
 		}
 		go s.close(agentproto.CloseStoreFailure, "what was said could not be stored: reconnect")
 	}
+}
+
+// busy tells the agent to ask again; progress keeps its lease meanwhile.
+func (s *session) busy(ids agentproto.IDs, why error, wait time.Duration) {
+	retry := agentproto.SecondsOf(wait)
+	s.send(&agentproto.Error{Code: "busy", Message: why.Error(), JobID: ids.JobID, AttemptID: ids.AttemptID, RetryAfterS: &retry})
 }
 
 func (s *session) progress(m *agentproto.Progress) {
@@ -109,7 +116,13 @@ func (s *session) appendLog(m *agentproto.Log) {
 	}
 }
 
+// freshInputs looks at the store first: an agent that asks has been refused by
+// it, and only the server can say that the store is away.
 func (s *session) freshInputs(m *agentproto.Inputs) {
+	if err := s.srv.o.Artifacts.Check(s.acting); s.srv.outage.met(err) {
+		s.busy(m.IDs, artifact.ErrUnavailable, jittered(outageRetry))
+		return
+	}
 	out, list, err := s.srv.o.DB.Inputs(s.acting, s.claim(m.IDs, ""))
 	if err == nil && !out.Cancel {
 		var inputs []agentproto.Input

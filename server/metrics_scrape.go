@@ -29,7 +29,7 @@ type levels struct {
 
 	queue, oldest, devices, webhooks *prometheus.Desc
 	connected, slots, busy           *prometheus.Desc
-	database, wal, free, errors      *prometheus.Desc
+	database, wal, free, up, errors  *prometheus.Desc
 	stored                           *prometheus.Desc
 }
 
@@ -49,6 +49,7 @@ func (m *Metrics) watch(s *Server) {
 		database:  describe("rendermac_database_bytes", "Size of the database file."),
 		wal:       describe("rendermac_wal_bytes", "Size of the database's write-ahead log."),
 		free:      describe("rendermac_disk_free_bytes", "Room on the disk that holds the database, and the artifacts.", "disk"),
+		up:        describe("rendermac_store_up", "1, or 0 while the artifact store is away."),
 		stored:    describe("rendermac_stored_bytes", "Bytes of the outputs and of the complete uploads that are kept; summed up every 5 minutes.", "kind"),
 		errors:    describe("rendermac_scrape_errors_total", "Scrapes that could not read everything: what they lack could not be read."),
 	})
@@ -56,7 +57,7 @@ func (m *Metrics) watch(s *Server) {
 
 // Describe implements prometheus.Collector.
 func (l *levels) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free, l.stored, l.errors} {
+	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free, l.up, l.stored, l.errors} {
 		out <- d
 	}
 }
@@ -83,8 +84,14 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 			gauge(l.free, float64(free), "artifacts")
 		} else {
 			failed = true
+			l.srv.outage.met(err)
 		}
 	}
+	up := 1.0
+	if l.srv.outage.is() {
+		up = 0
+	}
+	gauge(l.up, up)
 	rows, err := l.rows.get(l.srv.o.Mono, scrapeAge, func() (store.Levels, error) { return l.srv.o.DB.Levels(context.Background()) })
 	if err == nil {
 		l.collectRows(rows, gauge)

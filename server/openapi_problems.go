@@ -87,7 +87,20 @@ func (m *mount) describe(r route) {
 	for status, codes := range byStatus {
 		op.Responses[strconv.Itoa(status)] = m.problemResponse(status, codes, r.method)
 	}
+	if r.id == "ready" {
+		more := op.Responses["503"].Content[api.ProblemType].Schema
+		more.AllOf = append(more.AllOf, degradedSchema)
+	}
 	exemplify(r, op)
+}
+
+// degradedSchema is what api.Degraded adds to a problem.
+var degradedSchema = &huma.Schema{
+	Type: huma.TypeObject, Required: []string{"health", "away"},
+	Properties: map[string]*huma.Schema{
+		"health": {Type: huma.TypeString, Enum: []any{"degraded"}},
+		"away":   {Type: huma.TypeArray, Description: "what takes no writes just now", Items: &huma.Schema{Type: huma.TypeString, Enum: []any{"database", "artifact store"}}},
+	},
 }
 
 func (m *mount) problemResponse(status int, codes []string, method string) *huma.Response {

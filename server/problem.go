@@ -2,11 +2,14 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -24,6 +27,7 @@ import (
 type refusal struct {
 	*document
 	headers http.Header
+	whole   any // what is written, where that is more than the document
 }
 
 // document is embedded under this name so that its method Error is not hidden.
@@ -31,6 +35,14 @@ type document = api.Error
 
 // GetHeaders implements huma.HeadersError.
 func (r *refusal) GetHeaders() http.Header { return r.headers }
+
+// MarshalJSON implements json.Marshaler.
+func (r *refusal) MarshalJSON() ([]byte, error) {
+	if r.whole != nil {
+		return json.Marshal(r.whole)
+	}
+	return json.Marshal(r.document)
+}
 
 // maxFaults bounds an answer: whoever has done more than that wrong has done one
 // thing wrong often.
@@ -81,6 +93,9 @@ func (s *Server) refusalOf(err error) *refusal {
 		return s.refusalOfStore(f)
 	case errors.Is(err, artifact.ErrIncomplete):
 		return refuse(http.StatusConflict, api.CodeUploadIncomplete, sentence(artifact.ErrIncomplete.Error()))
+	case s.outage.met(err):
+		return refuse(http.StatusServiceUnavailable, api.CodeStoreUnavailable, "The artifact store cannot be reached just now; try again.").
+			with("Retry-After", strconv.Itoa(int(outageRetry/time.Second)))
 	case errors.Is(err, artifact.ErrFull):
 		return refuse(http.StatusInsufficientStorage, api.CodeInsufficientSpace, sentence(err.Error()))
 	case errors.As(err, &h):

@@ -53,7 +53,7 @@ func (r *retention) runOnce(ctx context.Context) {
 	default:
 		_, err = r.collect(ctx)
 	}
-	if err != nil && ctx.Err() == nil {
+	if err != nil && ctx.Err() == nil && !r.outage.met(err) {
 		r.o.Log.Warn("could not remove all that is too old: it is tried again within the hour", "err", err)
 	}
 }

@@ -27,7 +27,7 @@ type route struct {
 // table is every route there is.
 func (s *Server) table() []route {
 	uploads, pairing := &uploads{Server: s}, &pairing{Server: s, guesses: newGuesses(maxBadCodes, s.o.Mono)}
-	blobs := blobs{store: s.o.Blobs, log: s.o.Log, problem: problem, moved: s.metrics.moved}
+	blobs := blobs{store: s.o.Blobs, problem: problem, moved: s.metrics.moved}
 	return []route{
 		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create, keyed)},
 		{http.MethodGet, "/v1/uploads/{id}", "getUpload", scopeSubmit, 200, "What is held of an upload, and fresh URLs for the rest", typed(uploads.get)},

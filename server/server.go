@@ -55,6 +55,7 @@ type Server struct {
 	roots     map[string]*sharedRoot
 	reader    *reader
 	sweeper   *sweeper
+	outage    *outage
 	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
@@ -78,6 +79,7 @@ func New(o Options) (*Server, error) {
 	s.roots = newSharedRoots(o.SharedRoots)
 	s.reader = newReader(s)
 	s.sweeper = newSweeper(s)
+	s.outage = newOutage(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
 	s.retention = newRetention(s)
@@ -92,7 +94,7 @@ func (s *Server) Handler() http.Handler { return s.handler }
 // Start takes up what an earlier run has left and starts the loops.
 func (s *Server) Start(ctx context.Context) error {
 	ctx, s.cancel = context.WithCancel(ctx)
-	if err := s.abortLeftovers(ctx); err != nil {
+	if err := s.abortLeftovers(ctx); err != nil && !s.outage.met(err) {
 		return err
 	}
 	failpoint.At("server.start")
@@ -102,7 +104,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.reader.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.outage.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil

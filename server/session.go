@@ -3,7 +3,6 @@ package server
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"strings"
 	"sync"
 	"time"
@@ -98,7 +97,7 @@ func (s *session) write(m agentproto.Message) error {
 // pingLoop keeps an idle session, and the device's last_seen_at, alive.
 func (s *session) pingLoop() {
 	for {
-		wait := time.Duration(float64(s.srv.o.Heartbeat) * (0.8 + 0.4*rand.Float64()))
+		wait := jittered(s.srv.o.Heartbeat)
 		select {
 		case <-s.ctx.Done():
 			return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/artifact"
 	"rendermac/failpoint"
 	"rendermac/fence"
 	"rendermac/store"
@@ -23,16 +24,18 @@ func (s *Server) settle(e store.Ended, answer agentproto.Message) {
 	s.hub.release(e.DeviceID, e.AttemptID)
 	s.matcher.wake()
 	if e.Attempt != fence.AttemptSucceeded {
-		s.loops.Go(func() { s.discard(context.Background(), e.OutputKey) })
+		s.loops.Go(func() { _ = s.discard(context.Background(), e.OutputKey) })
 	}
 }
 
 // discard removes what an attempt that did not succeed has written (F16). What
 // it cannot remove is still noted, and tried again by discardAll.
-func (s *Server) discard(ctx context.Context, key string) {
-	if err := s.erase(ctx, key); err != nil {
+func (s *Server) discard(ctx context.Context, key string) error {
+	err := s.erase(ctx, key)
+	if err != nil && !s.outage.met(err) {
 		s.o.Log.Warn("could not discard an output: it is tried again within the hour", "key", key, "err", err)
 	}
+	return err
 }
 
 // erase removes objects that are noted as nobody's, and then the notes. With an
@@ -73,7 +76,9 @@ func (s *Server) discardAll(ctx context.Context) {
 			if ctx.Err() != nil {
 				return
 			}
-			s.discard(ctx, key)
+			if errors.Is(s.discard(ctx, key), artifact.ErrUnavailable) {
+				return // all of them are tried again when it is back
+			}
 			after = key
 		}
 		if len(keys) < page {

@@ -19,11 +19,12 @@ type verifier struct {
 	waiting []string
 	running map[string]context.CancelFunc // by attempt
 	tries   map[string]int                // of what could not be read, by attempt
+	putOff  map[string]*time.Timer        // until the next try, by attempt
 	some    chan struct{}
 }
 
 func newVerifier(s *Server) *verifier {
-	return &verifier{srv: s, running: map[string]context.CancelFunc{}, tries: map[string]int{}, some: make(chan struct{}, 1)}
+	return &verifier{srv: s, running: map[string]context.CancelFunc{}, tries: map[string]int{}, putOff: map[string]*time.Timer{}, some: make(chan struct{}, 1)}
 }
 
 // takeUp queues what an earlier run of the server left verifying (F15).
@@ -38,6 +39,19 @@ func (v *verifier) takeUp(ctx context.Context) error {
 func (v *verifier) add(attemptID string) {
 	v.mu.Lock()
 	v.waiting = append(v.waiting, attemptID)
+	v.mu.Unlock()
+	poke(v.some)
+}
+
+// again tries all at once that was put off: the store is back.
+func (v *verifier) again() {
+	v.mu.Lock()
+	for id, timer := range v.putOff {
+		if timer.Stop() {
+			v.waiting = append(v.waiting, id)
+		}
+	}
+	clear(v.putOff)
 	v.mu.Unlock()
 	poke(v.some)
 }
@@ -113,14 +127,24 @@ func (v *verifier) settle(ctx, checking context.Context, id string) {
 		return
 	}
 	v.tries[id]++
-	wait := fence.Backoff(time.Second, v.tries[id])
+	wait := jittered(fence.Backoff(time.Second, v.tries[id]))
 	if checking.Err() != nil {
 		wait = 0 // cancelled: nothing is left to read
 	}
-	if ctx.Err() == nil {
-		v.srv.o.Log.Warn("verification put off", "attempt", id, "try", v.tries[id], "err", err)
-		time.AfterFunc(wait, func() { v.add(id) })
+	if ctx.Err() != nil {
+		return
 	}
+	if !v.srv.outage.met(err) { // that is told once, not by each
+		v.srv.o.Log.Warn("verification put off", "attempt", id, "try", v.tries[id], "err", err)
+	}
+	v.putOff[id] = time.AfterFunc(wait, func() { v.due(id) })
+}
+
+func (v *verifier) due(attemptID string) {
+	v.mu.Lock()
+	delete(v.putOff, attemptID)
+	v.mu.Unlock()
+	v.add(attemptID)
 }
 
 // runOnce loads, checks and settles an attempt. done is false where it must be

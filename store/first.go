@@ -92,6 +92,22 @@ func (db *DB) SigningKey(ctx context.Context) ([]byte, error) {
 	return hex.DecodeString(text)
 }
 
+// StoreID is what tells the artifact store whose files this database knows from
+// any other; "" as long as it has seen none.
+func (db *DB) StoreID(ctx context.Context) (id string, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`SELECT coalesce((SELECT value FROM settings WHERE name = 'artifact_store'), '')`, nil, &id)
+	})
+	return id, err
+}
+
+// SetStoreID notes which artifact store it is.
+func (db *DB) SetStoreID(ctx context.Context, id string) error {
+	return db.w.do(ctx, func(t *tx) error {
+		return t.exec(`INSERT INTO settings (name, value) VALUES ('artifact_store', ?1) ON CONFLICT (name) DO UPDATE SET value = ?1`, id)
+	})
+}
+
 // Writable says whether the database takes writes: for /readyz.
 func (db *DB) Writable(ctx context.Context) error {
 	return db.w.do(ctx, func(t *tx) error {

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"os"
+	"path/filepath"
 
 	"rendermac/artifact"
 )
@@ -12,7 +14,24 @@ func (d *doctor) store(ctx context.Context) {
 		d.bucket(ctx)
 		return
 	}
-	d.folder("store", d.c.Store.Path)
+	d.ownFolder()
+}
+
+// ownFolder is where files are kept on this machine. A server makes it at its first start, so one
+// that is missing beside a database is away.
+func (d *doctor) ownFolder() {
+	path := d.c.Store.Path
+	above := filepath.Dir(path)
+	_, used := os.Stat(filepath.Join(d.c.Data, "rendermac.db"))
+	_, reached := os.Stat(above)
+	switch {
+	case used == nil && !artifact.IsDir(path):
+		d.fail("store", path+" is not this server's store", "mount its disk, or correct store.path")
+	case reached != nil && above != d.c.Data:
+		d.fail("store", above+" is not there", "mount its disk, make it, or correct store.path")
+	default:
+		d.folder("store", path)
+	}
 }
 
 // bucket writes to the bucket, and finds out what its server checks.

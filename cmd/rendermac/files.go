@@ -3,9 +3,7 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"path/filepath"
 
 	"rendermac/artifact"
 	"rendermac/config"
@@ -17,28 +15,37 @@ func (p *plant) openStore(ctx context.Context, c *config.Config, log *slog.Logge
 	if c.Store.Kind == "s3" {
 		return p.openBucket(ctx, c, log)
 	}
+	return p.openFolder(ctx, c.Store.Path)
+}
+
+// openFolder begins no new store in the place of one whose disk is not mounted:
+// every result that waits to be verified would be missing (F8).
+func (p *plant) openFolder(ctx context.Context, path string) error {
 	secret, err := p.db.SigningKey(ctx)
 	if err != nil {
 		return err
 	}
-	if err := p.storeIsThere(ctx, c.Store.Path); err != nil {
+	known, err := p.db.StoreID(ctx)
+	if err != nil {
 		return err
 	}
-	if p.blobs, err = artifact.OpenDir(c.Store.Path, secret, wallClock); err != nil {
+	used, err := p.db.HasUploads(ctx)
+	if err != nil {
+		return err
+	}
+	if used || known != "" {
+		p.blobs, err = artifact.AwaitDir(path, known, secret, wallClock)
+	} else {
+		p.blobs, err = artifact.OpenDir(path, secret, wallClock)
+	}
+	if err != nil {
 		return err
 	}
 	p.artifacts = p.blobs
-	return nil
-}
-
-// storeIsThere refuses to begin a new store in the place of one whose disk is
-// not mounted: every result that waits to be verified would be missing (F8).
-func (p *plant) storeIsThere(ctx context.Context, path string) error {
-	used, err := p.db.HasUploads(ctx)
-	if err != nil || !used || artifact.IsDir(path) {
-		return err
+	if id := p.blobs.ID(); id != "" && id != known {
+		return p.db.SetStoreID(ctx, id)
 	}
-	return fmt.Errorf("the artifact store is not in %s, though the database knows of files in it: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again", path, filepath.Join(path, "objects"))
+	return nil
 }
 
 // openBucket starts without a bucket that cannot be reached just now. What the

@@ -175,9 +175,6 @@ func (p *plant) stop() {
 	if p.db != nil {
 		p.db.Close()
 	}
-	if p.blobs != nil {
-		p.blobs.Close()
-	}
 	failpoint.At("cmd.stop.after")
 	if p.release != nil {
 		p.release()
