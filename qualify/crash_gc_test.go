@@ -38,7 +38,7 @@ func (d *day) gcScript() {
 // configure starts the server anew with more in its config.
 func (d *day) configure(more string) {
 	d.Helper()
-	if err := os.WriteFile(filepath.Join(d.data(), "config.yaml"), []byte(crashConfig+more), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(d.data(), "config.yaml"), []byte(crashConfig+d.sharedConfig()+more), 0o600); err != nil {
 		d.Fatal(err)
 	}
 	d.server.end(syscall.SIGTERM)
