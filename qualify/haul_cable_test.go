@@ -1,0 +1,197 @@
+package qualify
+
+import (
+	"net"
+	"sync"
+	"testing"
+	"time"
+)
+
+// meter counts what passes on some cables, and lets things happen at a byte.
+type meter struct {
+	mu     sync.Mutex
+	passed int64
+	orders []order
+}
+
+// order is what is to happen once so many bytes have passed.
+type order struct {
+	at  int64
+	act func()
+}
+
+// arm has something happen so many bytes from now.
+func (m *meter) arm(after int64, act func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.orders = append(m.orders, order{m.passed + after, act})
+}
+
+// disarm forgets what has not happened.
+func (m *meter) disarm() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.orders = nil
+}
+
+// pass says how many of n bytes pass before the next thing happens.
+func (m *meter) pass(n int) (now int, act func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for i, o := range m.orders {
+		if m.passed+int64(n) >= o.at {
+			n, act = int(max(0, o.at-m.passed)), o.act
+			m.orders = append(m.orders[:i:i], m.orders[i+1:]...)
+			break
+		}
+	}
+	m.passed += int64(n)
+	return n, act
+}
+
+// cable is a line of TCP to one address. What it counts has been read from one
+// side and written to the other.
+type cable struct {
+	*meter
+	url, to string
+	open    net.Listener
+
+	mu       sync.Mutex
+	up, down int64 // bytes towards the address, and from it
+	lines    map[*joint]bool
+	rate     int64 // bytes a second and direction; 0 is as fast as it goes
+	closed   chan struct{}
+}
+
+// joint is one connection on a cable.
+type joint struct {
+	near, far net.Conn
+	still     chan struct{} // closed when nothing passes any more, and nobody is told
+}
+
+// newCable is a cable to an address at which somebody will listen.
+func newCable(t testing.TB, m *meter, to string) *cable {
+	t.Helper()
+	l, err := net.Listen("tcp", freeAddress(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	w := &cable{meter: m, url: "http://" + l.Addr().String(), to: to, open: l, lines: map[*joint]bool{}, closed: make(chan struct{})}
+	go w.accept()
+	t.Cleanup(func() {
+		l.Close()
+		close(w.closed)
+		w.cut()
+	})
+	return w
+}
+
+func (w *cable) accept() {
+	for {
+		near, err := w.open.Accept()
+		if err != nil {
+			return
+		}
+		go w.join(near)
+	}
+}
+
+// join connects both sides; where nobody listens, the near one finds itself cut
+// off.
+func (w *cable) join(near net.Conn) {
+	defer near.Close()
+	far, err := net.Dial("tcp", w.to)
+	if err != nil {
+		return
+	}
+	defer far.Close()
+	for _, c := range []net.Conn{near, far} { // little may be on its way unseen
+		_ = c.(*net.TCPConn).SetReadBuffer(64 << 10)
+		_ = c.(*net.TCPConn).SetWriteBuffer(64 << 10)
+	}
+	l := &joint{near, far, make(chan struct{})}
+	w.mu.Lock()
+	w.lines[l] = true
+	w.mu.Unlock()
+	var both sync.WaitGroup
+	both.Go(func() { w.pump(l, far, near, &w.up) })
+	both.Go(func() { w.pump(l, near, far, &w.down) })
+	both.Wait()
+	w.mu.Lock()
+	delete(w.lines, l)
+	w.mu.Unlock()
+}
+
+// pump carries one direction. Its end is the connection's.
+func (w *cable) pump(l *joint, dst, src net.Conn, count *int64) {
+	defer func() { dst.Close(); src.Close() }()
+	buffer := make([]byte, 32<<10)
+	for {
+		n, err := src.Read(buffer)
+		for rest := buffer[:n]; len(rest) > 0; {
+			if !w.moving(l) {
+				<-w.closed
+				return
+			}
+			some, act := w.pass(len(rest))
+			if _, err := dst.Write(rest[:some]); err != nil {
+				return
+			}
+			w.counted(count, int64(some))
+			if rest = rest[some:]; act != nil {
+				act()
+			}
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+func (w *cable) moving(l *joint) bool {
+	select {
+	case <-l.still:
+		return false
+	default:
+		return true
+	}
+}
+
+func (w *cable) counted(count *int64, n int64) {
+	w.mu.Lock()
+	*count += n
+	rate := w.rate
+	w.mu.Unlock()
+	if rate > 0 {
+		time.Sleep(time.Duration(n) * time.Second / time.Duration(rate)) // it is a slow line
+	}
+}
+
+// traffic is what has passed so far.
+func (w *cable) traffic() (up, down int64) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.up, w.down
+}
+
+// each does something to every connection there is.
+func (w *cable) each(do func(*joint)) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for l := range w.lines {
+		do(l)
+	}
+}
+
+// cut ends every connection.
+func (w *cable) cut() { w.each(func(l *joint) { l.near.Close(); l.far.Close() }) }
+
+// freeze lets nothing pass any more on the connections there are, and tells
+// nobody: a plug that was pulled. New ones work.
+func (w *cable) freeze() {
+	w.each(func(l *joint) {
+		if w.moving(l) {
+			close(l.still)
+		}
+	})
+}
