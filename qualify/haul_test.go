@@ -86,15 +86,8 @@ func (h *haul) pairMac() {
 // command runs a client command to its end, and again whenever it was killed.
 func (h *haul) command(args ...string) (said string) {
 	h.Helper()
-	key, err := os.ReadFile(filepath.Join(h.data(), "admin.key"))
-	if err != nil {
-		h.Fatal(err)
-	}
-	args = append(args, "--url", h.clients.url, "--key", strings.TrimSpace(string(key)))
 	for {
-		p := start(h, h.home, newPoints(h), args...)
-		h.client.Store(p)
-		p.wait()
+		p := h.try(args...)
 		switch {
 		case p.killed():
 		case !p.cmd.ProcessState.Success():
@@ -103,6 +96,19 @@ func (h *haul) command(args ...string) (said string) {
 			return p.said()
 		}
 	}
+}
+
+// try runs a client command once, to its end.
+func (h *haul) try(args ...string) *process {
+	h.Helper()
+	key, err := os.ReadFile(filepath.Join(h.data(), "admin.key"))
+	if err != nil {
+		h.Fatal(err)
+	}
+	p := start(h, h.home, newPoints(h), append(args, "--url", h.clients.url, "--key", strings.TrimSpace(string(key)))...)
+	h.client.Store(p)
+	p.wait()
+	return p
 }
 
 // kill ends a party, which is then started again.
