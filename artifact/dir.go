@@ -28,11 +28,11 @@ import (
 type Dir struct {
 	root *os.Root
 	signer
+	locks
 
 	mu     sync.Mutex
-	writes map[string]*write        // by key
-	locks  map[string]chan struct{} // keys on which a verb is at work
-	tree   sync.Mutex               // no folder is pruned while a file moves into it
+	writes map[string]*write // by key
+	tree   sync.Mutex        // no folder is pruned while a file moves into it
 }
 
 const (
@@ -55,7 +55,7 @@ func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the store's folder cannot be opened: %w", err)
 	}
-	d := &Dir{root: root, signer: signer{secret, now}, writes: map[string]*write{}, locks: map[string]chan struct{}{}}
+	d := &Dir{root: root, signer: signer{secret, now}, writes: map[string]*write{}}
 	if err := d.load(); err != nil {
 		root.Close()
 		return nil, fmt.Errorf("the store in %s cannot be read: %w", folder, err)
@@ -117,31 +117,6 @@ func (d *Dir) sweep(files []fs.DirEntry) error {
 		}
 	}
 	return syncFolder(d.root, folderWrites)
-}
-
-// lock makes the verbs on one key follow one another; other keys go on.
-func (d *Dir) lock(ctx context.Context, key string) (unlock func(), err error) {
-	for {
-		d.mu.Lock()
-		other, busy := d.locks[key]
-		if !busy {
-			mine := make(chan struct{})
-			d.locks[key] = mine
-			d.mu.Unlock()
-			return func() {
-				d.mu.Lock()
-				delete(d.locks, key)
-				d.mu.Unlock()
-				close(mine)
-			}, nil
-		}
-		d.mu.Unlock()
-		select {
-		case <-other:
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
-	}
 }
 
 // find returns the open write of key, or nil.

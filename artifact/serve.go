@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -50,23 +51,26 @@ func (d *Dir) Get(w http.ResponseWriter, r *http.Request) error {
 }
 
 func describe(h http.Header, info Info, name string) {
-	if name == "" {
-		name = path.Base(info.Key)
-	}
-	contentType, disposition := contentTypes[ext(info.Key)], "inline"
-	if contentType == "" {
-		contentType = contentTypes[ext(name)]
-	}
-	if contentType == "" {
-		contentType, disposition = "application/octet-stream", "attachment"
-	}
+	contentType, disposition := presentation(info.Key, name)
 	h.Set("Content-Type", contentType)
-	h.Set("Content-Disposition", disposition+fileName(name))
+	h.Set("Content-Disposition", disposition)
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
 	h.Set("X-Content-Type-Options", "nosniff")
 	if info.SHA256 != "" {
 		h.Set("ETag", `"`+info.SHA256+`"`)
 	}
+}
+
+// presentation is the Content-Type of an object that is downloaded under a name,
+// and its Content-Disposition.
+func presentation(key, name string) (contentType, disposition string) {
+	if name == "" {
+		name = path.Base(key)
+	}
+	if contentType = cmp.Or(contentTypes[ext(key)], contentTypes[ext(name)]); contentType != "" {
+		return contentType, "inline" + fileName(name)
+	}
+	return "application/octet-stream", "attachment" + fileName(name)
 }
 
 func ext(name string) string { return strings.ToLower(path.Ext(name)) }
