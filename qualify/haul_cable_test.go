@@ -2,6 +2,7 @@ package qualify
 
 import (
 	"net"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -34,19 +35,22 @@ func (m *meter) disarm() {
 	m.orders = nil
 }
 
-// pass says how many of n bytes pass before the next thing happens.
-func (m *meter) pass(n int) (now int, act func()) {
+// pass says how many of n bytes may pass. What happens at the last of them has
+// happened then, and nothing else has passed meanwhile.
+func (m *meter) pass(n int) (now int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for i, o := range m.orders {
-		if m.passed+int64(n) >= o.at {
-			n, act = int(max(0, o.at-m.passed)), o.act
-			m.orders = append(m.orders[:i:i], m.orders[i+1:]...)
-			break
+		if m.passed+int64(n) < o.at {
+			continue
 		}
+		n = int(max(0, o.at-m.passed))
+		m.orders = slices.Delete(m.orders, i, i+1)
+		o.act()
+		break
 	}
 	m.passed += int64(n)
-	return n, act
+	return n
 }
 
 // cable is a line of TCP to one address. What it counts has been read from one
@@ -133,14 +137,12 @@ func (w *cable) pump(l *joint, dst, src net.Conn, count *int64) {
 				<-w.closed
 				return
 			}
-			some, act := w.pass(len(rest))
+			some := w.pass(len(rest))
 			if _, err := dst.Write(rest[:some]); err != nil {
 				return
 			}
 			w.counted(count, int64(some))
-			if rest = rest[some:]; act != nil {
-				act()
-			}
+			rest = rest[some:]
 		}
 		if err != nil {
 			return

@@ -132,11 +132,21 @@ func (h *haul) upload() (job string) {
 	return job
 }
 
-// run starts the Mac's agent, which is kept, and waits until the job has
-// succeeded.
-func (h *haul) run(job string) (done *api.Job) {
+// run starts the Mac's agent and waits until the job has succeeded.
+func (h *haul) run(job string) *api.Job {
+	h.Helper()
+	h.keepAgent()
+	return h.ended(job)
+}
+
+func (h *haul) keepAgent() {
 	h.Helper()
 	h.keeper["agent"] = keep(h, h.agentAt, func() *process { return h.agent("mini", h.agentAt) })
+}
+
+// ended waits until a job has succeeded.
+func (h *haul) ended(job string) (done *api.Job) {
+	h.Helper()
 	b := h.buyer()
 	until(h, "the job has ended", func() bool {
 		done = must(insist(h, "look at a job", func() (*api.Job, error) { return b.Job(context.Background(), job) }))(h)
