@@ -70,7 +70,7 @@ const (
 	checkPatience = 5 * time.Second
 )
 
-// OpenS3 asks the server nothing: one that is away now may come back. See Ready.
+// OpenS3 asks the server nothing: one that is away now may come back. See Find.
 func OpenS3(o S3Options) (*S3, error) {
 	if o.Prefix = strings.Trim(o.Prefix, "/"); o.Prefix != "" {
 		if err := CheckKey(o.Prefix); err != nil {
@@ -114,9 +114,6 @@ func s3Client(o S3Options, endpoint string) (*minio.Client, error) {
 	}
 	return client, nil
 }
-
-// Close lets go of idle connections.
-func (s *S3) Close() error { return nil }
 
 // name is a key's object in one of the folders.
 func (s *S3) name(folder, key string) string { return s.o.Prefix + folder + "/" + key }

@@ -198,8 +198,8 @@ func (s *S3) SignPart(ctx context.Context, key string, p Part, _ string, expires
 		if err != nil {
 			return URL{}, fmt.Errorf("part %d of %s: its SHA-256 is not in hex", p.Number, key)
 		}
-		send["x-amz-checksum-sha256"] = base64.StdEncoding.EncodeToString(sum)
-		signed.Set("x-amz-checksum-sha256", send["x-amz-checksum-sha256"])
+		send[checksumHeader] = base64.StdEncoding.EncodeToString(sum)
+		signed.Set(checksumHeader, send[checksumHeader])
 	}
 	q := url.Values{"partNumber": {strconv.Itoa(p.Number)}, "uploadId": {w.upload}}
 	return s.presign(ctx, http.MethodPut, key, q, signed, send, expires)
@@ -221,7 +221,7 @@ func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, err
 	}
 	o := minio.PutObjectOptions{}
 	if bound {
-		o.UserMetadata = map[string]string{"x-amz-checksum-algorithm": "SHA256", "x-amz-checksum-type": "COMPOSITE"}
+		o = boundParts
 	}
 	brief, cancel := context.WithTimeout(ctx, s3Patience)
 	defer cancel()
@@ -234,7 +234,13 @@ func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, err
 	return next, s.journal(ctx, next)
 }
 
-const longestURL = 7 * 24 * time.Hour // S3 signs for no longer
+// boundParts makes the server keep the SHA-256 of each part, and insist on it.
+var boundParts = minio.PutObjectOptions{UserMetadata: map[string]string{"x-amz-checksum-algorithm": "SHA256"}}
+
+const (
+	checksumHeader = "x-amz-checksum-sha256"
+	longestURL     = 7 * 24 * time.Hour // S3 signs for no longer
+)
 
 func (s *S3) presign(ctx context.Context, method, key string, q url.Values, signed http.Header, send map[string]string, expires time.Time) (URL, error) {
 	left := min(expires.Sub(s.o.Now()), longestURL).Truncate(time.Second)

@@ -23,8 +23,10 @@ type Config struct {
 	TLS            struct{ Cert, Key string }
 	TrustedProxies []netip.Prefix
 	Store          struct {
+		Kind      string // dir or s3
 		Path      string
 		PartBytes int64
+		S3        S3
 	}
 	Uploads struct{ MaxBytes int64 }
 	Lease   struct {
@@ -55,6 +57,14 @@ type Config struct {
 	}
 	Values  []Value  // the data directory, then the keys as the example file has them
 	Ignored []string // what was set and this build cannot follow yet, a sentence each
+}
+
+// S3 says where the bucket is and who may use it.
+type S3 struct {
+	Endpoint, PublicEndpoint string // URLs; the public one is "" where it is the same
+	Bucket, Region, Prefix   string
+	AccessKey, SecretKey     string
+	PathStyle                bool
 }
 
 // Value is one setting as it took effect, and where it came from.
@@ -153,7 +163,7 @@ func (l *layers) source(k key) string {
 func (l *layers) take(c *Config, k key) (Value, error) {
 	value := Value{k.name, l.GetString(k.name), l.source(k)}
 	if k.later != "" {
-		return l.putOff(c, k, value)
+		return l.putOff(c, k, value), nil
 	}
 	if value.Text == k.fallback && k.derive != nil {
 		value.Text = k.derive(c)
@@ -161,25 +171,19 @@ func (l *layers) take(c *Config, k key) (Value, error) {
 	if err := parse(value.Text, k.into(c)); err != nil {
 		return value, fmt.Errorf("%s: %s %w", value.Source, k.name, err)
 	}
-	return value, nil
-}
-
-// putOff notes a setting that this build cannot follow yet. One without which
-// files would go elsewhere than was asked stops the start.
-func (l *layers) putOff(c *Config, k key, value Value) (Value, error) {
-	if value.Text == k.fallback {
-		value.Source += " (no effect yet)"
-		return value, nil
-	}
-	if k.name == "store.kind" {
-		return value, fmt.Errorf("%s: %s cannot be set: %s", value.Source, k.name, k.later)
-	}
-	c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %s has no effect yet: %s", value.Source, k.name, k.later))
-	value.Source += " (no effect yet)"
-	if k.name == "store.s3.secret_key" {
+	if k.secret {
 		value.Text = mask(value.Text)
 	}
 	return value, nil
+}
+
+// putOff notes a setting that this build cannot follow yet.
+func (l *layers) putOff(c *Config, k key, value Value) Value {
+	if value.Text != k.fallback {
+		c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %s has no effect yet: %s", value.Source, k.name, k.later))
+	}
+	value.Source += " (no effect yet)"
+	return value
 }
 
 // check holds the values against each other, once all are known.

@@ -17,13 +17,13 @@ type key struct {
 	derive   func(*Config) string // the default where that depends on the machine
 	check    func(*Config) string // what is wrong with the value, "" for nothing
 	later    string               // why it has no effect yet, for what this build cannot do
+	secret   bool                 // is not shown
 }
 
 // section is the default of a key that holds names of the user's own.
 const section = "{}"
 
 const (
-	noS3        = "this build has the directory store only"
 	noRetention = "this build deletes nothing by age"
 	noRoots     = "this build takes uploads only"
 	noPresets   = "this build has its own presets only"
@@ -53,23 +53,50 @@ var keys = []key{
 		into: func(c *Config) any { return &c.TrustedProxies },
 	},
 
-	{name: "store.kind", fallback: "dir", why: "Where files are kept: dir is a folder, s3 a bucket.", later: noS3},
+	{
+		name: "store.kind", fallback: "dir", why: "Where files are kept: dir is a folder, s3 a bucket.",
+		into: func(c *Config) any { return &c.Store.Kind }, check: checkKind,
+	},
 	{
 		name: "store.path", why: "The folder of the dir store; null is artifacts in the data directory.",
 		into: func(c *Config) any { return &c.Store.Path }, derive: inData("artifacts"), check: func(c *Config) string { return absolute(c.Store.Path) },
 	},
 	{
 		name: "store.part_bytes", fallback: "64MiB", why: "The length of an upload's parts: smaller ones pass picky proxies.",
-		into: func(c *Config) any { return &c.Store.PartBytes }, check: func(c *Config) string { return within(c.Store.PartBytes, 1<<10, 5<<30, "1KiB to 5GiB") },
+		into: func(c *Config) any { return &c.Store.PartBytes }, check: checkPartBytes,
 	},
-	{name: "store.s3.endpoint", why: "The S3 server, as a URL.", later: noS3},
-	{name: "store.s3.bucket", why: "The bucket; it must exist.", later: noS3},
-	{name: "store.s3.region", why: "The bucket's region, where the server has regions.", later: noS3},
-	{name: "store.s3.access_key", why: "The access key's id.", later: noS3},
-	{name: "store.s3.secret_key", why: "Its secret; better in RENDERMAC_STORE_S3_SECRET_KEY.", later: noS3},
-	{name: "store.s3.prefix", why: "What every object's name begins with.", later: noS3},
-	{name: "store.s3.public_endpoint", why: "The address that agents and clients use, where it is another.", later: noS3},
-	{name: "store.s3.path_style", fallback: "false", why: "Whether the bucket stands in the path rather than in the host.", later: noS3},
+	{
+		name: "store.s3.endpoint", why: "The S3 server, as a URL.",
+		into: func(c *Config) any { return &c.Store.S3.Endpoint }, check: checkEndpoint,
+	},
+	{
+		name: "store.s3.bucket", why: "The bucket; it must exist.",
+		into: func(c *Config) any { return &c.Store.S3.Bucket }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.Bucket) },
+	},
+	{
+		name: "store.s3.region", why: "The bucket's region; null is us-east-1, which servers without regions take.",
+		into: func(c *Config) any { return &c.Store.S3.Region },
+	},
+	{
+		name: "store.s3.access_key", why: "The access key's id.",
+		into: func(c *Config) any { return &c.Store.S3.AccessKey }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.AccessKey) },
+	},
+	{
+		name: "store.s3.secret_key", why: "Its secret; better in RENDERMAC_STORE_S3_SECRET_KEY.", secret: true,
+		into: func(c *Config) any { return &c.Store.S3.SecretKey }, check: func(c *Config) string { return wantedByS3(c, c.Store.S3.SecretKey) },
+	},
+	{
+		name: "store.s3.prefix", why: "What every object's name begins with.",
+		into: func(c *Config) any { return &c.Store.S3.Prefix }, check: checkPrefix,
+	},
+	{
+		name: "store.s3.public_endpoint", why: "The address that agents and clients use, where it is another.",
+		into: func(c *Config) any { return &c.Store.S3.PublicEndpoint }, check: func(c *Config) string { return endpoint(c, c.Store.S3.PublicEndpoint) },
+	},
+	{
+		name: "store.s3.path_style", fallback: "false", why: "Whether the bucket stands in the path rather than in the host.",
+		into: func(c *Config) any { return &c.Store.S3.PathStyle },
+	},
 
 	{
 		name: "uploads.max_bytes", fallback: "2TiB", why: "The largest file that is taken.",

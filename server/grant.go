@@ -73,7 +73,7 @@ func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant,
 	}
 	held, drop := map[int]bool{}, g.Changed
 	for _, h := range have {
-		if h.Number <= len(parts) && artifact.Part(parts[h.Number-1]) == h {
+		if h.Number <= len(parts) && isPart(h, parts[h.Number-1]) {
 			held[h.Number] = true
 		} else {
 			drop = append(drop, h.Number)
@@ -88,6 +88,15 @@ func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant,
 		}
 	}
 	return held, s.stillOpen(ctx, attemptID, g.OutputKey)
+}
+
+// isPart tells whether a held part is the one that is wanted. Where an S3 server
+// does not say its digest, the digest of the whole will tell (F7).
+func isPart(held artifact.Part, want store.Part) bool {
+	if held.SHA256 == "" {
+		held.SHA256 = want.SHA256
+	}
+	return held == artifact.Part(want)
 }
 
 // stillOpen looks again, now that the write is open: a grant that closed in

@@ -32,7 +32,8 @@ type plant struct {
 	failed   chan error
 
 	release   func()
-	artifacts *artifact.Dir
+	artifacts artifact.Store
+	blobs     *artifact.Dir // the same, where it is a folder; else nil
 	server    *server.Server
 	http      *http.Server
 	urlFile   string
@@ -87,14 +88,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	if err := p.firstStart(ctx, c); err != nil {
 		return err
 	}
-	secret, err := p.db.SigningKey(ctx)
-	if err != nil {
-		return err
-	}
-	if err := p.storeIsThere(ctx, c.Store.Path); err != nil {
-		return err
-	}
-	if p.artifacts, err = artifact.OpenDir(c.Store.Path, secret, wallClock); err != nil {
+	if err := p.openStore(ctx, c, log); err != nil {
 		return err
 	}
 	var proxies []string
@@ -102,7 +96,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		proxies = append(proxies, network.String())
 	}
 	s, err := server.New(server.Options{
-		DB: p.db, Artifacts: p.artifacts, Blobs: p.artifacts, Now: wallClock, Mono: mono, Log: log, Version: version,
+		DB: p.db, Artifacts: p.artifacts, Blobs: p.blobs, Now: wallClock, Mono: mono, Log: log, Version: version,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
@@ -118,16 +112,6 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	}
 	p.server = s
 	return nil
-}
-
-// storeIsThere refuses to begin a new store in the place of one whose disk is
-// not mounted: every result that waits to be verified would be missing (F8).
-func (p *plant) storeIsThere(ctx context.Context, path string) error {
-	used, err := p.db.HasUploads(ctx)
-	if err != nil || !used || artifact.IsDir(path) {
-		return err
-	}
-	return fmt.Errorf("the artifact store is not in %s, though the database knows of files in it: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again", path, filepath.Join(path, "objects"))
 }
 
 // firstStart writes the admin key down before it counts as made; not even a
@@ -190,8 +174,8 @@ func (p *plant) stop() {
 	if p.db != nil {
 		p.db.Close()
 	}
-	if p.artifacts != nil {
-		p.artifacts.Close()
+	if p.blobs != nil {
+		p.blobs.Close()
 	}
 	failpoint.At("cmd.stop.after")
 	if p.release != nil {

@@ -1,0 +1,117 @@
+package artifact
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/minio/minio-go/v7"
+)
+
+// Find looks for the store in its bucket, and makes one where none has been
+// before, unless the database knows of files that should be there (F8).
+// ErrUnavailable says that it may come back by itself.
+func (s *S3) Find(ctx context.Context, used bool) error {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	var m struct{}
+	name := s.o.Prefix + markerName
+	err := s.getJSON(ctx, name, &m)
+	switch {
+	case errors.Is(err, ErrNotFound) && used:
+		return fmt.Errorf("the database knows of files, and there is no store in the bucket %s under %q: correct store.s3.bucket or store.s3.prefix; if the files are there all the same, or lost for good, put an object {} under the name %s there and start again", s.o.Bucket, s.o.Prefix, name)
+	case errors.Is(err, ErrNotFound):
+		return s.putJSON(ctx, name, m)
+	}
+	return err
+}
+
+// S3Facts are what a server does with a URL that is bound to a part's bytes.
+type S3Facts struct {
+	Digest bool // other bytes are refused
+	Length bool // more bytes are refused
+	Listed bool // the SHA-256 of each part is listed
+}
+
+// Warnings say what the lack of each means.
+func (f S3Facts) Warnings() []string {
+	var all []string
+	if !f.Digest {
+		all = append(all, "this S3 server does not check the SHA-256 that a part's URL is bound to: whoever has a URL can send other bytes of that length; they are found out when the whole is hashed, before it counts, and have to be sent again")
+	}
+	if !f.Length {
+		all = append(all, "this S3 server does not check the length that a part's URL is bound to: whoever has a URL can fill the bucket; what is too long is never published")
+	}
+	if !f.Listed {
+		all = append(all, "this S3 server does not list the SHA-256 of parts: an upload that is gone on with knows its parts by their lengths only, and wrong ones are found out when the whole is hashed")
+	}
+	return all
+}
+
+// Probe finds out the facts with a multipart of its own, which it aborts. It
+// uses the server's own endpoint.
+func (s *S3) Probe(ctx context.Context) (f S3Facts, err error) {
+	ctx, cancel := context.WithTimeout(ctx, s3Patience)
+	defer cancel()
+	name := s.name(folderChecks, rand.Text())
+	id, err := s.core.NewMultipartUpload(ctx, s.o.Bucket, name, boundParts)
+	if err != nil {
+		return f, s.failure(ctx, err)
+	}
+	defer func() {
+		err = errors.Join(err, s.failure(ctx, s.core.AbortMultipartUpload(context.WithoutCancel(ctx), s.o.Bucket, name, id)))
+	}()
+	right, wrong := []byte("rendermac: right"), []byte("rendermac: wrong")
+	for _, try := range []struct {
+		body    []byte
+		refused *bool
+	}{{wrong, &f.Digest}, {append(right[:len(right):len(right)], '!'), &f.Length}, {right, nil}} {
+		status, err := s.probe(ctx, name, id, right, try.body)
+		if err != nil {
+			return f, err
+		}
+		if try.refused != nil {
+			*try.refused = status >= 400
+		} else if status != http.StatusOK {
+			return f, fmt.Errorf("the S3 server answers %d to a part that is sent as its URL says: check its clock, and what stands between", status)
+		}
+	}
+	list, err := s.core.ListObjectParts(ctx, s.o.Bucket, name, id, 0, 10)
+	sum := sha256.Sum256(right)
+	f.Listed = len(list.ObjectParts) == 1 && list.ObjectParts[0].ChecksumSHA256 == base64.StdEncoding.EncodeToString(sum[:])
+	return f, s.failure(ctx, err)
+}
+
+// probe sends body to a URL that is bound to others.
+func (s *S3) probe(ctx context.Context, name, id string, bound, body []byte) (status int, err error) {
+	sum := sha256.Sum256(bound)
+	signed := http.Header{}
+	signed.Set("Content-Length", strconv.Itoa(len(bound)))
+	signed.Set(checksumHeader, base64.StdEncoding.EncodeToString(sum[:]))
+	u, err := s.core.PresignHeader(ctx, http.MethodPut, s.o.Bucket, name, time.Minute, url.Values{"partNumber": {"1"}, "uploadId": {id}}, signed)
+	if err != nil {
+		return 0, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPut, u.String(), bytes.NewReader(body))
+	if err != nil {
+		return 0, err
+	}
+	r.Header.Set(checksumHeader, signed.Get(checksumHeader))
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		return 0, s.failure(ctx, err)
+	}
+	answer.Body.Close()
+	if answer.StatusCode >= 500 {
+		return 0, s.failure(ctx, minio.ErrorResponse{StatusCode: answer.StatusCode, Code: answer.Status})
+	}
+	return answer.StatusCode, nil
+}
