@@ -8,9 +8,11 @@ import (
 	"regexp"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"rendermac/api"
+	"rendermac/artifact/artifacttest"
 )
 
 // inFlight is how many parts, or ranges, a client or an agent has on their way
@@ -26,7 +28,9 @@ type haul struct {
 	film          string
 	size, part    int64
 	clients, macs *cable   // to the server
+	inner, files  *cable   // to S3, from the server and from the others
 	outer         []*cable // all on which the parties move files
+	s3            *artifacttest.S3Server
 	keeper        map[string]*keeper
 	client        atomic.Pointer[process]
 	agentAt       points
@@ -43,7 +47,8 @@ type shelf struct {
 }
 
 var shelves = []shelf{
-	{"dir", (*haul).onDir, []string{"client", "agent", "server"}, 6 << 20, 256 << 10},
+	{"dir", (*haul).onDir, []string{"client", "agent", "server"}, 8 * mib, mib / 8},
+	{"s3", (*haul).onS3, []string{"client", "agent", "server", "store"}, 80 * mib, 5 * mib},
 }
 
 func (h *haul) onDir() string { return fmt.Sprintf("store: {part_bytes: %d}\n", h.part) }
@@ -113,11 +118,15 @@ func (h *haul) try(args ...string) *process {
 
 // kill ends a party, which is then started again.
 func (h *haul) kill(party string) {
-	if party != "client" {
-		h.keeper[party].end(9)
-		return
+	switch party {
+	case "client":
+		h.client.Load().kill()
+	case "store":
+		h.s3.Kill()
+		h.s3.Start(h)
+	default:
+		h.keeper[party].end(syscall.SIGKILL)
 	}
-	h.client.Load().kill()
 }
 
 var jobID = regexp.MustCompile(`job_[0-9a-z]{26}`)
