@@ -31,6 +31,7 @@ type Options struct {
 	WorkDir string // a folder for each run is made and removed in here
 	FFmpeg  string
 	FFprobe string
+	Cache   int64         // bytes of inputs that are kept for later runs
 	Slots   int           // runs at once; 0 is a quarter of the cores
 	Stall   time.Duration // how long ffmpeg may go without any progress
 	Version string
@@ -54,6 +55,7 @@ type agent struct {
 	device   agentproto.Device
 	services []string
 	slots    *slots
+	cache    *cache
 	life     context.Context // ends when the agent is told to leave
 	working  sync.WaitGroup
 
@@ -140,10 +142,14 @@ func (a *agent) work(ctx context.Context) error {
 	life, leave := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer context.AfterFunc(ctx, func() { leave(errShutdown) })()
 	a.life = life
+	var err error
+	if a.cache, err = openCache(filepath.Join(a.WorkDir, cacheName), a.Cache, a.log); err != nil {
+		return err
+	}
 	if err := a.restore(); err != nil {
 		return err
 	}
-	err := a.serve()
+	err = a.serve()
 	leave(errShutdown)
 	a.working.Wait()
 	return err

@@ -58,7 +58,7 @@ func startAgentIn(t *testing.T, srv *fakeServer, dir string, adjust ...func(*age
 func testOptions(t *testing.T, url, dir string) Options {
 	return Options{
 		URL: url, Token: testToken, DataDir: filepath.Join(dir, "data"), WorkDir: filepath.Join(dir, "work"),
-		FFmpeg: "ffmpeg", FFprobe: "ffprobe", Slots: 1, Stall: minute, Version: "test",
+		FFmpeg: "ffmpeg", FFprobe: "ffprobe", Slots: 1, Cache: 1 << 30, Stall: minute, Version: "test",
 		Log: slog.New(slog.NewTextHandler(t.Output(), &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }

@@ -16,6 +16,7 @@ func (r *run) conclude(err error) {
 		return
 	}
 	r.clear()
+	r.letInputsGo()
 	failpoint.At("agent.clear.after")
 	var f *failure
 	switch {

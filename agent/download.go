@@ -2,160 +2,183 @@ package agent
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
-	"fmt"
-	"hash"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
-	"sync/atomic"
 
 	"rendermac/agentproto"
 	"rendermac/failpoint"
 	"rendermac/fence"
+	"rendermac/fetch"
 )
 
-// wholeTries is how often an input whose digest is wrong is fetched anew.
-const wholeTries = 3
+// How many ranges of one input are on their way together: an object store
+// answers the faster the more it is asked, our own server reads one disk in order.
+const (
+	rangesOfStore = 4
+	rangesOfOurs  = 1
+)
 
-var errDigest = errors.New("the bytes that arrived are not the ones the server promised")
+var wholeDigest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// download fetches every input into the run's folder, under names of our own.
+// download brings every input into the run's folder, under names of our own.
 func (r *run) download(ctx context.Context) ([]string, error) {
-	var total int64
+	var total, before int64
 	for _, in := range r.offer.Inputs {
 		total += in.Bytes
 	}
 	// What the output will need is known once the inputs have been read.
-	if err := r.room(total, "the inputs"); err != nil {
+	if err := r.room(r.holdInputs(), "the inputs"); err != nil {
 		return nil, err
 	}
-	var moved atomic.Int64
 	var paths []string
-	for i := range r.offer.Inputs {
-		path := filepath.Join(r.dir, "input-"+strconv.Itoa(i+1))
-		t := &transfer{a: r.a, moving: func(n int64) { r.report.done(float64(moved.Add(n)), float64(total)) }}
-		if err := r.fetch(ctx, t, i, path); err != nil {
+	for i, in := range r.offer.Inputs {
+		start := before
+		path, err := r.input(ctx, i, func(have int64) { r.report.done(float64(start+have), float64(total)) })
+		if err != nil {
 			return nil, err
 		}
 		paths = append(paths, path)
+		before += in.Bytes
 	}
 	return paths, nil
 }
 
-// fetch is one input, whole and with the right digest, or the reason why not.
-func (r *run) fetch(ctx context.Context, t *transfer, i int, path string) error {
-	if r.offer.Inputs[i].URL == "" {
-		return failed(fence.InternalError, "this agent has no folder for the shared root %q: use a device that has", r.offer.Inputs[i].Root)
+// holdInputs keeps what the cache has of the inputs, and says how much of the
+// disk the others will take. Bytes without a digest cannot be told from others:
+// they are the run's own.
+func (r *run) holdInputs() (missing int64) {
+	r.holds = make([]*hold, len(r.offer.Inputs))
+	for i, in := range r.offer.Inputs {
+		need := in.Bytes
+		if digest := strings.ToLower(in.SHA256); wholeDigest.MatchString(digest) && in.URL != "" {
+			r.holds[i], need = r.a.cache.hold(digest, in.Bytes)
+		}
+		missing += need
 	}
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	return missing
+}
+
+// letInputsGo gives the space of the inputs back; the folder goes in the end anyway.
+func (r *run) letInputsGo() {
+	for i, h := range r.holds {
+		os.Remove(r.inputPath(i))
+		if h != nil {
+			h.release()
+		}
+	}
+	r.holds = nil
+}
+
+func (r *run) inputPath(i int) string { return filepath.Join(r.dir, "input-"+strconv.Itoa(i+1)) }
+
+// input is where one input is, whole and with the right digest, by what kind it is.
+func (r *run) input(ctx context.Context, i int, shown func(have int64)) (string, error) {
+	in, path, h := r.offer.Inputs[i], r.inputPath(i), r.holds[i]
+	switch {
+	case in.URL == "":
+		return "", failed(fence.InternalError, "this agent has no folder for the shared root %q: use a device that has", in.Root)
+	case h == nil:
+		return path, r.fetch(ctx, i, path, shown)
+	}
+	err := h.fill(ctx, in.Bytes, shown, func(coming string, have func(int64)) error { return r.fetch(ctx, i, coming, have) })
 	if err != nil {
+		return "", err
+	}
+	return h.link(path), nil
+}
+
+// fetch brings one input into a file, or says why not. Where patience has ended
+// the server is asked once more: it knows whether the store is away, and is then
+// busy for as long as that lasts.
+func (r *run) fetch(ctx context.Context, i int, path string, have func(int64)) error {
+	failpoint.At("agent.input.before")
+	var most int64
+	for asked := false; ; {
+		before := most
+		err := fetch.To(ctx, r.fetching(i, path, func(here int64) {
+			most = max(most, here)
+			have(here)
+		}))
+		asked = asked && most == before
+		switch f := (*failure)(nil); {
+		case err == nil:
+			failpoint.At("agent.input.after")
+			return nil
+		case ctx.Err() != nil:
+			return context.Cause(ctx)
+		case errors.As(err, &f):
+			return f
+		case errors.As(err, new(fetch.DiskError)):
+			lacking := func() int64 { return r.offer.Inputs[i].Bytes - most - freeBytes(r.a.WorkDir) }
+			if !diskFull(err) || !r.a.cache.giveWay(lacking) {
+				return r.undone(path, err)
+			}
+		case asked || errors.As(err, new(fetch.Hopeless)) || errors.Is(err, fetch.ErrDigest):
+			return failed(fence.DownloadFailed, "input %d could not be fetched: %s", i+1, err)
+		default:
+			asked = true
+			if err := r.freshInputs(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// journalSuffix is what package fetch calls the file beside what it brings.
+const journalSuffix = ".ranges"
+
+// undone is a disk that fails: what has come is not worth its space.
+func (r *run) undone(path string, err error) error {
+	os.Remove(path)
+	os.Remove(path + journalSuffix)
+	if diskFull(err) {
 		return diskFailure(err)
 	}
-	defer file.Close()
-	failpoint.At("agent.input.before")
-	d := &download{r: r, t: t, input: i, file: file, sum: sha256.New()}
-	for range wholeTries {
-		if err = t.persist(ctx, d.try); !errors.Is(err, errDigest) {
-			break
+	return failed(fence.InternalError, "the work folder cannot be written: %s", err)
+}
+
+// fetching is how package fetch goes about input i.
+func (r *run) fetching(i int, path string, have func(here int64)) fetch.Options {
+	in := r.offer.Inputs[i]
+	atOnce := rangesOfOurs
+	if at, err := r.a.base.Parse(in.URL); err == nil && at.Host != r.a.base.Host {
+		atOnce = rangesOfStore
+	}
+	var here int64
+	return fetch.Options{
+		Path: path, Bytes: in.Bytes, SHA256: in.SHA256, AtOnce: atOnce,
+		URL: r.freshURL(i), Client: r.a.web, Log: r.log,
+		Retry: fetch.Retry{
+			Backoff: r.a.backoff, Patience: r.a.patience, Idle: r.a.patience / 5,
+			Now: r.a.now, Sleep: r.a.now.sleep,
+		},
+		Progress: func(n int64) {
+			here += n
+			have(here)
+		},
+	}
+}
+
+// freshURL is the input's URL, and at each later call a fresh one.
+func (r *run) freshURL(i int) func(context.Context) (string, http.Header, error) {
+	known := true
+	return func(ctx context.Context) (string, http.Header, error) {
+		if !known {
+			if err := r.freshInputs(ctx); err != nil {
+				return "", nil, fetch.Hopeless{Err: err}
+			}
 		}
-		if err := d.restart(); err != nil {
-			return err
+		known = false
+		at, err := r.a.base.Parse(r.offer.Inputs[i].URL)
+		if err != nil {
+			return "", nil, fetch.Hopeless{Err: errNoAddress}
 		}
-	}
-	var f *failure
-	switch {
-	case err == nil:
-		return diskFailure(file.Close())
-	case ctx.Err() != nil:
-		return context.Cause(ctx)
-	case errors.As(err, &f):
-		return f
-	default:
-		return failed(fence.DownloadFailed, "input %d could not be fetched: %s", i+1, err)
-	}
-}
-
-// download is an input's file as far as it has come.
-type download struct {
-	r     *run
-	t     *transfer
-	input int
-	file  *os.File
-	sum   hash.Hash
-	have  int64
-}
-
-func (d *download) restart() error {
-	d.have = 0
-	d.sum.Reset()
-	_, err := d.file.Seek(0, io.SeekStart)
-	return errors.Join(err, d.file.Truncate(0))
-}
-
-// try goes on from where the last try ended.
-func (d *download) try(ctx context.Context) error {
-	in := d.r.offer.Inputs[d.input]
-	header := map[string]string{}
-	if d.have > 0 {
-		header["Range"] = fmt.Sprintf("bytes=%d-", d.have)
-	}
-	answer, err := d.r.a.do(ctx, http.MethodGet, in.URL, nil, 0, header)
-	if err != nil {
-		return err
-	}
-	defer answer.Body.Close()
-	switch from := "bytes " + strconv.FormatInt(d.have, 10) + "-"; {
-	case answer.StatusCode == http.StatusPartialContent && strings.HasPrefix(answer.Header.Get("Content-Range"), from):
-	case answer.StatusCode == http.StatusOK:
-		if err := d.restart(); err != nil {
-			return hopeless{err}
-		}
-	default:
-		return d.refused(ctx, problemOf(answer))
-	}
-	if err := d.copy(answer.Body, in.Bytes); err != nil {
-		return err
-	}
-	failpoint.At("agent.input.after")
-	if in.SHA256 != "" && hexSum(d.sum) != strings.ToLower(in.SHA256) {
-		return hopeless{errDigest}
-	}
-	return nil
-}
-
-// copy takes what comes, and not a byte more than was promised.
-func (d *download) copy(body io.Reader, promised int64) error {
-	n, err := io.Copy(diskWriter{d.file, d.sum}, d.t.body(io.LimitReader(body, promised-d.have+1)))
-	d.have += n
-	d.t.gained = max(d.t.gained, d.have)
-	switch {
-	case err != nil:
-		return err
-	case d.have > promised:
-		return hopeless{errDigest}
-	case d.have < promised:
-		return io.ErrUnexpectedEOF
-	}
-	return nil
-}
-
-// refused is what to do about an answer without the bytes. 403 is a URL that
-// has run out: a fresh one is asked for.
-func (d *download) refused(ctx context.Context, p *problem) error {
-	switch p.Status {
-	case http.StatusForbidden:
-		return errors.Join(p, d.r.freshInputs(ctx))
-	case http.StatusNotFound, http.StatusGone:
-		return hopeless{p}
-	case http.StatusRequestedRangeNotSatisfiable:
-		return errors.Join(p, d.restart())
-	default:
-		return p
+		return at.String(), nil, nil
 	}
 }
 
@@ -166,24 +189,10 @@ func (r *run) freshInputs(ctx context.Context) error {
 	}
 	fresh, ok := answer.(*agentproto.InputsOK)
 	if !ok || len(fresh.Inputs) != len(r.offer.Inputs) {
-		return hopeless{refused("fresh input URLs", answer)}
+		return failed(fence.DownloadFailed, "%s", refused("fresh input URLs", answer))
 	}
-	r.offer.Inputs = fresh.Inputs
+	for i := range fresh.Inputs {
+		r.offer.Inputs[i].URL = fresh.Inputs[i].URL
+	}
 	return nil
-}
-
-// diskWriter writes to the file and to its digest. That the disk fails is not
-// the network's fault: it ends the transfer.
-type diskWriter struct {
-	file *os.File
-	sum  hash.Hash
-}
-
-func (w diskWriter) Write(p []byte) (int, error) {
-	n, err := w.file.Write(p)
-	w.sum.Write(p[:n])
-	if err != nil {
-		err = hopeless{diskFailure(failed(fence.InternalError, "the work folder cannot be written: %s", err))}
-	}
-	return n, err
 }

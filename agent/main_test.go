@@ -28,7 +28,7 @@ func agentProcess() int {
 	slots, _ := strconv.Atoi(os.Getenv("TEST_SLOTS"))
 	a, err := newAgent(Options{
 		URL: os.Getenv("TEST_URL"), Token: testToken, DataDir: os.Getenv("TEST_DATA"), WorkDir: os.Getenv("TEST_WORK"),
-		FFmpeg: os.Getenv("TEST_FFMPEG"), FFprobe: "ffprobe", Slots: slots, Stall: minute, Version: "test",
+		FFmpeg: os.Getenv("TEST_FFMPEG"), FFprobe: "ffprobe", Slots: slots, Cache: 1 << 30, Stall: minute, Version: "test",
 		Log: slog.New(slog.NewTextHandler(os.Stderr, nil)),
 	})
 	if err == nil {

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -45,6 +44,7 @@ type run struct {
 	lose, stop context.CancelCauseFunc
 
 	dir    string
+	holds  []*hold // of its inputs in the cache, by their order; nil for one of its own
 	result *result // once the output is finished
 	keptMu sync.Mutex
 	kept   bool // the result stands on disk with its identity
@@ -146,9 +146,7 @@ func (r *run) produce(ctx context.Context) error {
 	if err := r.checkOutput(ctx, service, plan, out); err != nil {
 		return err
 	}
-	for _, path := range paths {
-		os.Remove(path) // the space may be wanted; the folder goes in the end anyway
-	}
+	r.letInputsGo()
 	r.report.enter("uploading")
 	failpoint.At("agent.measure")
 	return r.measure(ctx, out, warnings)

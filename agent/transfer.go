@@ -2,53 +2,47 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
 	"net/url"
-	"time"
+
+	"rendermac/fetch"
 )
 
-// errIdle ends a try that moves nothing.
-var errIdle = errors.New("the connection stands still")
-
-// hopeless is an error that trying again would not change.
-type hopeless struct{ error }
-
-func (h hopeless) Unwrap() error { return h.error }
+var (
+	errIdle      = errors.New("the connection stands still") // ends a try that moves nothing
+	errNoAddress = errors.New("the server gave an address that is none")
+)
 
 // leastTries come before patience is looked at: one slow try may outlast it.
 const leastTries = 5
 
-// transfer is one input or one part on its way, through as many tries as it takes.
+// transfer is one part on its way, through as many tries as it takes.
 type transfer struct {
 	a      *agent
-	gained int64         // bytes that no later try has to move again
 	moving func(n int64) // called as bytes move
 	feed   func()        // keeps the try that runs now from being ended as idle
 }
 
-// persist tries until it works or is hopeless, or until nothing has been gained
-// for as long as the agent's patience lasts: a 502, a timeout or a dropped
-// connection means try again (F17).
+// persist tries until it works or is hopeless, or until the agent's patience has
+// ended: a 502, a timeout or a dropped connection means try again (F17).
 func (t *transfer) persist(ctx context.Context, try func(context.Context) error) error {
-	var began time.Duration
-	before := t.gained
+	began := t.a.now()
 	for tries := 1; ; tries++ {
 		err := t.once(ctx, try)
-		if err == nil || ctx.Err() != nil || errors.As(err, new(hopeless)) {
+		if err == nil || ctx.Err() != nil || errors.As(err, new(fetch.Hopeless)) {
 			return err
-		}
-		if t.gained > before || tries == 1 {
-			began, before, tries = t.a.now(), t.gained, 1
 		}
 		if tries >= leastTries && t.a.now()-began > t.a.patience {
 			return err
 		}
 		t.a.log.Info("transfer interrupted, trying again", "error", err)
-		if err := t.a.now.sleep(ctx, fullJitter(t.a.backoff, tries)); err != nil {
+		wait := fullJitter(t.a.backoff, tries)
+		if said := (*fetch.RefusedError)(nil); errors.As(err, &said) {
+			wait = max(wait, said.RetryAfter)
+		}
+		if err := t.a.now.sleep(ctx, wait); err != nil {
 			return err
 		}
 	}
@@ -96,11 +90,11 @@ func webClient() *http.Client {
 func (a *agent) do(ctx context.Context, method, address string, body io.Reader, size int64, header map[string]string) (*http.Response, error) {
 	at, err := a.base.Parse(address)
 	if err != nil {
-		return nil, hopeless{errors.New("the server gave an address that is none")}
+		return nil, fetch.Hopeless{Err: errNoAddress}
 	}
 	req, err := http.NewRequestWithContext(ctx, method, at.String(), body)
 	if err != nil {
-		return nil, hopeless{errors.New("the server gave an address that is none")}
+		return nil, fetch.Hopeless{Err: errNoAddress}
 	}
 	req.ContentLength = size
 	for name, value := range header {
@@ -120,26 +114,4 @@ func withoutURL(err error) error {
 		return u.Err
 	}
 	return err
-}
-
-// problem is what a refused request says of itself.
-type problem struct {
-	Status int    `json:"-"`
-	Code   string `json:"code"`
-	Detail string `json:"detail"`
-}
-
-func (p *problem) Error() string {
-	if p.Detail == "" {
-		return fmt.Sprintf("the store answered %d", p.Status)
-	}
-	return fmt.Sprintf("the store answered %d: %s", p.Status, clip(p.Detail, 200))
-}
-
-func problemOf(answer *http.Response) *problem {
-	p := &problem{}
-	text, _ := io.ReadAll(io.LimitReader(answer.Body, 64<<10))
-	json.Unmarshal(text, p) // a proxy answers in words of its own
-	p.Status = answer.StatusCode
-	return p
 }

@@ -5,24 +5,23 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"rendermac/agentproto"
 	"rendermac/failpoint"
 	"rendermac/fence"
+	"rendermac/fetch"
 )
 
 // atOnce is how many parts of one result are on their way together.
 const atOnce = 4
-
-// errExpired is a part's URL that has run out.
-var errExpired = errors.New("the part's URL is not valid any more")
 
 // upload brings every part that the server does not hold yet. A result that is
 // committed already needs none.
@@ -36,23 +35,16 @@ func (r *run) upload(ctx context.Context) error {
 		return fmt.Errorf("open the output: %w", err)
 	}
 	defer file.Close()
-	u := &upload{r: r, file: file}
+	u := &upload{r: r, file: file, through: make([]bool, len(r.result.Parts))}
 	// The grants are pages, and a page goes stale while a slow line carries it.
-	for from, barren := 1, 0; from > 0; {
+	for from := 1; from > 0; {
 		grant, err := r.grant(ctx, from)
 		if err != nil {
 			return err
 		}
 		failpoint.At("agent.upload")
-		before := u.held.Load()
-		if from, err = u.page(ctx, grant); err != nil {
+		if from, err = u.page(ctx, from, grant); err != nil {
 			return u.failure(ctx, err)
-		}
-		if barren++; u.held.Load() > before || from == 0 {
-			barren = 0
-		}
-		if barren >= leastTries {
-			return failed(fence.UploadFailed, "the result could not be uploaded: %s", errExpired)
 		}
 	}
 	return nil
@@ -80,87 +72,111 @@ func (r *run) grant(ctx context.Context, from int) (*agentproto.UploadGrant, err
 type upload struct {
 	r     *run
 	file  *os.File
-	held  atomic.Int64 // parts that went through here
 	moved atomic.Int64
+
+	mu      sync.Mutex
+	through []bool // by part: the store holds it
+	stale   []int  // numbers of this page's parts that need a fresh URL
+	why     error
+
+	barren int           // pages in a row that brought no part through
+	since  time.Duration // when the first of them had ended
 }
 
 // page uploads the parts of one grant, several at once and each on its own, and
 // returns where the next grant begins, 0 where there is none.
-func (u *upload) page(ctx context.Context, grant *agentproto.UploadGrant) (next int, err error) {
+func (u *upload) page(ctx context.Context, from int, grant *agentproto.UploadGrant) (next int, err error) {
 	if grant.NextPart != nil {
 		next = *grant.NextPart
 	}
-	var mu sync.Mutex
-	group, ctx := errgroup.WithContext(ctx)
+	u.countHeld(from, next, grant.Parts)
+	u.stale = nil
+	group, putting := errgroup.WithContext(ctx)
 	group.SetLimit(atOnce)
 	for _, to := range grant.Parts {
-		group.Go(func() error {
-			err := u.part(ctx, to)
-			if errors.Is(err, errExpired) {
-				mu.Lock()
-				defer mu.Unlock()
-				if next == 0 || to.Number < next {
-					next = to.Number
-				}
-				return nil
-			}
-			u.held.Add(1)
-			return err
-		})
+		group.Go(func() error { return u.part(putting, to) })
 	}
-	err = group.Wait()
-	return next, err
+	if err := group.Wait(); err != nil {
+		return 0, err
+	}
+	if len(u.stale) == 0 {
+		u.barren = 0
+		return next, nil
+	}
+	return slices.Min(u.stale), u.again(ctx, len(u.stale) == len(grant.Parts))
 }
 
-// part puts one part until the store holds it.
+// countHeld counts the parts of a page that are not in its grant: the store
+// holds them from before.
+func (u *upload) countHeld(from, next int, wanted []agentproto.PartURL) {
+	missing := map[int]bool{}
+	for _, to := range wanted {
+		missing[to.Number] = true
+	}
+	for n := from; n <= len(u.through) && (next == 0 || n < next); n++ {
+		if !missing[n] && !u.through[n-1] {
+			u.through[n-1] = true
+			u.r.report.done(float64(u.moved.Add(u.r.result.Parts[n-1].Bytes)), float64(u.r.result.Bytes))
+		}
+	}
+}
+
+// again is before a grant is asked for anew because parts did not get through.
+// The server knows more of its store than the agent, and is busy while it is
+// away; but where it grants and nothing ever gets through, that is the end.
+func (u *upload) again(ctx context.Context, barren bool) error {
+	now := u.r.now()
+	if !barren {
+		u.barren = 0
+	}
+	if u.barren++; u.barren == 1 {
+		u.since = now
+	}
+	if u.barren >= leastTries || u.barren > 1 && now-u.since > u.r.a.patience {
+		return u.why
+	}
+	return u.r.now.sleep(ctx, fullJitter(u.r.a.backoff, u.barren))
+}
+
+// part puts one part until the store holds it, or until only a fresh grant can
+// help.
 func (u *upload) part(ctx context.Context, to agentproto.PartURL) error {
 	parts := u.r.result.Parts
 	if to.Number < 1 || to.Number > len(parts) {
-		return hopeless{fmt.Errorf("the server asks for part %d of %d", to.Number, len(parts))}
+		return fmt.Errorf("the server asks for part %d of %d", to.Number, len(parts))
 	}
-	p, offset := parts[to.Number-1], int64(0)
-	for _, before := range parts[:to.Number-1] {
-		offset += before.Bytes
-	}
+	p := piece{Part: parts[to.Number-1], to: to}
+	p.content = io.NewSectionReader(u.file, int64(to.Number-1)*parts[0].Bytes, p.Bytes)
 	var sent atomic.Int64 // by this try
 	t := &transfer{a: u.r.a, moving: func(n int64) {
 		sent.Add(n)
 		u.r.report.done(float64(u.moved.Add(n)), float64(u.r.result.Bytes))
 	}}
-	return t.persist(ctx, func(ctx context.Context) error {
+	err := t.persist(ctx, func(ctx context.Context) error {
 		u.moved.Add(-sent.Swap(0))
-		return u.put(ctx, t, to, io.NewSectionReader(u.file, offset, p.Bytes), p.Bytes)
+		return u.put(ctx, t, p)
 	})
-}
-
-func (u *upload) put(ctx context.Context, t *transfer, to agentproto.PartURL, part io.Reader, size int64) error {
-	body := t.body(part)
-	if size == 0 {
-		body = http.NoBody
-	}
-	failpoint.At("agent.part.before")
-	answer, err := u.r.a.do(ctx, http.MethodPut, to.URL, body, size, to.Headers)
-	if err != nil {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	switch {
+	case err == nil:
+		u.through[to.Number-1] = true
+		return nil
+	case ctx.Err() != nil || errors.As(err, new(fetch.Hopeless)) && !errors.Is(err, errStale):
 		return err
 	}
-	defer answer.Body.Close()
-	failpoint.At("agent.part.after")
-	if answer.StatusCode/100 == 2 {
-		return nil
-	}
-	switch p := problemOf(answer); {
-	case p.Code == "part_held": // another try got through: the bytes are bound (F16)
-		return nil
-	case p.Status == http.StatusForbidden:
-		return hopeless{errExpired}
-	default:
-		return p
-	}
+	u.moved.Add(-sent.Swap(0))
+	u.stale, u.why = append(u.stale, to.Number), err
+	return nil
 }
 
 func (u *upload) failure(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
+	var f *failure
+	switch {
+	case ctx.Err() != nil:
 		return context.Cause(ctx)
+	case errors.As(err, &f):
+		return f
 	}
 	return failed(fence.UploadFailed, "the result could not be uploaded: %s", err)
 }

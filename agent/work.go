@@ -33,14 +33,15 @@ func (r *run) makeFolder() error {
 	return nil
 }
 
-// room fails where the work folder has no room for so many bytes.
+// room fails where the work folder has no room for so many bytes, not even once
+// the cache has given way.
 func (r *run) room(bytes int64, what string) error {
-	free := freeBytes(r.a.WorkDir)
-	if free >= bytes+spare {
+	lacking := func() int64 { return bytes + spare - freeBytes(r.a.WorkDir) }
+	if lacking() <= 0 || r.a.cache.giveWay(lacking) && lacking() <= 0 {
 		return nil
 	}
 	return failed(fence.InternalError, "no room for %s: it needs %d MB and the work folder's disk has %d MB left: free some space or set agent.work_dir",
-		what, (bytes+spare)>>20, free>>20)
+		what, (bytes+spare)>>20, freeBytes(r.a.WorkDir)>>20)
 }
 
 func freeBytes(dir string) int64 {
@@ -51,9 +52,11 @@ func freeBytes(dir string) int64 {
 	return int64(uint64(s.Bavail) * uint64(s.Bsize))
 }
 
+func diskFull(err error) bool { return errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) }
+
 // diskFailure is err, told as what it means where the disk is full.
 func diskFailure(err error) error {
-	if errors.Is(err, unix.ENOSPC) || errors.Is(err, unix.EDQUOT) {
+	if diskFull(err) {
 		return failed(fence.InternalError, "the work folder's disk is full: free some space or set agent.work_dir")
 	}
 	return err
@@ -71,7 +74,11 @@ func (r *run) measure(ctx context.Context, path string, warnings []string) error
 	if err := file.Sync(); err != nil {
 		return diskFailure(fmt.Errorf("sync the output: %w", err))
 	}
-	parts, whole, err := measureParts(endable{ctx, file}, r.offer.Output.PartBytes)
+	info, err := file.Stat()
+	if err != nil {
+		return fmt.Errorf("read the output: %w", err)
+	}
+	parts, whole, err := measureParts(endable{ctx, file}, fence.PartBytes(info.Size(), r.offer.Output.PartBytes))
 	if err != nil {
 		return fmt.Errorf("read the output: %w", err)
 	}

@@ -52,6 +52,7 @@ type Config struct {
 	Agent    struct {
 		Slots   int
 		WorkDir string
+		Cache   int64
 		FFmpeg  string // "" means the one on PATH
 		Stall   time.Duration
 	}

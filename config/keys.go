@@ -179,6 +179,10 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Agent.WorkDir }, derive: inData("work"), check: func(c *Config) string { return absolute(c.Agent.WorkDir) },
 	},
 	{
+		name: "agent.cache", fallback: "100GiB", why: "How many bytes of inputs stay in work_dir for later jobs that want the same; 0B keeps none.",
+		into: func(c *Config) any { return &c.Agent.Cache },
+	},
+	{
 		name: "agent.ffmpeg", why: "The ffmpeg to run, with ffprobe beside it; null is the one on PATH.",
 		into: func(c *Config) any { return &c.Agent.FFmpeg },
 	},

@@ -15,6 +15,23 @@ type Part struct {
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
+// mostListed is how many parts one upload message lists at most: 8,192 with
+// their digests stay below the megabyte that a frame may have, and below the
+// 10,000 that an object store takes.
+const mostListed = 8192
+
+// PartBytes is how long an agent makes the parts of a result: as long as it was
+// told, or so much longer, in whole MiB, that one message can list them. The
+// server grows them by the same rule.
+func PartBytes(bytes, told int64) int64 {
+	if told <= 0 || (bytes-1)/told < mostListed {
+		return told
+	}
+	const mib = 1 << 20
+	least := (bytes-1)/mostListed + 1
+	return max(told, (least-1)/mib*mib+mib)
+}
+
 // CheckParts says whether parts, numbered from 1 in order, are a file of so
 // many bytes: each part_bytes long but for the last; an empty file is one empty
 // part; each bears the SHA-256 that its URL is bound to (F16).

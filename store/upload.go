@@ -46,6 +46,9 @@ func (db *DB) Upload(ctx context.Context, c fence.Claim, result fence.Result, pa
 		if err != nil {
 			return err
 		}
+		if len(parts) > 0 && parts[0].Bytes > g.PartBytes {
+			g.PartBytes = fence.PartBytes(result.Bytes, g.PartBytes)
+		}
 		if err := fence.CheckParts(result.Bytes, g.PartBytes, parts); err != nil {
 			return err
 		}

@@ -41,7 +41,7 @@ func agentCommand(g *globals) *cobra.Command {
 
 func agentOptions(c *config.Config, p *pairing) (agent.Options, error) {
 	o := agent.Options{
-		DataDir: c.Data, WorkDir: c.Agent.WorkDir, Slots: c.Agent.Slots, Stall: c.Agent.Stall,
+		DataDir: c.Data, WorkDir: c.Agent.WorkDir, Cache: c.Agent.Cache, Slots: c.Agent.Slots, Stall: c.Agent.Stall,
 		Version: version, Log: slog.Default(),
 	}
 	if p != nil {

@@ -88,6 +88,7 @@ func (d *doctor) run(ctx context.Context, g *globals) {
 	d.database()
 	d.folder("store", c.Store.Path)
 	d.folder("work", c.Agent.WorkDir)
+	d.cache()
 	d.disk()
 	d.port(ctx)
 	d.pairing(ctx)

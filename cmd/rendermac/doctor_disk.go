@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 
 	"golang.org/x/sys/unix"
+
+	"rendermac/agent"
 )
 
 // folder checks that a folder is ours alone and can be written.
@@ -67,6 +69,16 @@ func (d *doctor) database() {
 		return
 	}
 	d.ok("database", path)
+}
+
+// cache says what the agent keeps of inputs, and how much it may.
+func (d *doctor) cache() {
+	kept, err := agent.CacheBytes(d.c.Agent.WorkDir)
+	if err != nil {
+		d.fail("cache", err.Error(), "make it readable for this user, or remove it")
+		return
+	}
+	d.ok("cache", fmt.Sprintf("%s of inputs kept for later jobs, at most %s (agent.cache)", size(kept), size(d.c.Agent.Cache)))
 }
 
 const (

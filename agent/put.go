@@ -1,0 +1,73 @@
+package agent
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+
+	"rendermac/agentproto"
+	"rendermac/failpoint"
+	"rendermac/fence"
+	"rendermac/fetch"
+)
+
+// errStale is a part's URL that is not obeyed any more.
+var errStale = errors.New("the part's URL is not valid any more")
+
+// piece is one part with where it goes.
+type piece struct {
+	agentproto.Part
+	to      agentproto.PartURL
+	content *io.SectionReader
+}
+
+// put sends a part once.
+func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
+	p.content.Seek(0, io.SeekStart) // a section's own position: it cannot fail
+	body := t.body(p.content)
+	if p.Bytes == 0 {
+		body = http.NoBody
+	}
+	failpoint.At("agent.part.before")
+	answer, err := u.r.a.do(ctx, http.MethodPut, p.to.URL, body, p.Bytes, p.to.Headers)
+	if err != nil {
+		return err
+	}
+	defer answer.Body.Close()
+	failpoint.At("agent.part.after")
+	if answer.StatusCode/100 == 2 {
+		return nil
+	}
+	return p.refused(fetch.Refusal(answer))
+}
+
+// mismatches are what stores call bytes that are not those a URL is bound to.
+var mismatches = []string{"digest_mismatch", "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch"}
+
+// refused is what to do about an answer that did not take the part, be it our
+// server's, an S3 store's or a proxy's.
+func (p piece) refused(said *fetch.RefusedError) error {
+	switch {
+	case said.Code == "part_held": // another try got through: the bytes are bound (F16)
+		return nil
+	case said.Status == http.StatusForbidden, said.Status == http.StatusNotFound, said.Code == "ExpiredToken":
+		return fetch.Hopeless{Err: fmt.Errorf("%w: %w", errStale, said)}
+	case said.Status == http.StatusRequestEntityTooLarge:
+		return fetch.Hopeless{Err: failed(fence.UploadFailed, "a proxy refuses bodies of %d bytes: set store.part_bytes on the server to what it lets through", p.Bytes)}
+	case slices.Contains(mismatches, said.Code) && !p.unchanged():
+		return fetch.Hopeless{Err: failed(fence.UploadFailed, "part %d of the result has changed on this machine's disk since it was finished: check that disk", p.Number)}
+	default:
+		return said
+	}
+}
+
+// unchanged is whether the file still has the bytes that were measured.
+func (p piece) unchanged() bool {
+	sum := sha256.New()
+	_, err := io.Copy(sum, io.NewSectionReader(p.content, 0, p.Bytes))
+	return err == nil && hexSum(sum) == p.SHA256
+}
