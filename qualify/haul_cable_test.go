@@ -63,7 +63,7 @@ type cable struct {
 	mu       sync.Mutex
 	up, down int64 // bytes towards the address, and from it
 	lines    map[*joint]bool
-	rate     int64 // bytes a second and direction; 0 is as fast as it goes
+	rate     int64 // see slow; 0 is as fast as it goes
 	closed   chan struct{}
 }
 
@@ -80,68 +80,68 @@ func newCable(t testing.TB, m *meter, to string) *cable {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w := &cable{meter: m, url: "http://" + l.Addr().String(), to: to, open: l, lines: map[*joint]bool{}, closed: make(chan struct{})}
-	go w.accept()
+	c := &cable{meter: m, url: "http://" + l.Addr().String(), to: to, open: l, lines: map[*joint]bool{}, closed: make(chan struct{})}
+	go c.accept()
 	t.Cleanup(func() {
 		l.Close()
-		close(w.closed)
-		w.cut()
+		close(c.closed)
+		c.cut()
 	})
-	return w
+	return c
 }
 
-func (w *cable) accept() {
+func (c *cable) accept() {
 	for {
-		near, err := w.open.Accept()
+		near, err := c.open.Accept()
 		if err != nil {
 			return
 		}
-		go w.join(near)
+		go c.join(near)
 	}
 }
 
 // join connects both sides; where nobody listens, the near one finds itself cut
 // off.
-func (w *cable) join(near net.Conn) {
+func (c *cable) join(near net.Conn) {
 	defer near.Close()
-	far, err := net.Dial("tcp", w.to)
+	far, err := net.Dial("tcp", c.to)
 	if err != nil {
 		return
 	}
 	defer far.Close()
-	for _, c := range []net.Conn{near, far} { // little may be on its way unseen
-		_ = c.(*net.TCPConn).SetReadBuffer(64 << 10)
-		_ = c.(*net.TCPConn).SetWriteBuffer(64 << 10)
+	for _, end := range []net.Conn{near, far} { // little may be on its way unseen
+		_ = end.(*net.TCPConn).SetReadBuffer(64 << 10)
+		_ = end.(*net.TCPConn).SetWriteBuffer(64 << 10)
 	}
 	l := &joint{near, far, make(chan struct{})}
-	w.mu.Lock()
-	w.lines[l] = true
-	w.mu.Unlock()
+	c.mu.Lock()
+	c.lines[l] = true
+	c.mu.Unlock()
 	var both sync.WaitGroup
-	both.Go(func() { w.pump(l, far, near, &w.up) })
-	both.Go(func() { w.pump(l, near, far, &w.down) })
+	both.Go(func() { c.pump(l, far, near, &c.up) })
+	both.Go(func() { c.pump(l, near, far, &c.down) })
 	both.Wait()
-	w.mu.Lock()
-	delete(w.lines, l)
-	w.mu.Unlock()
+	c.mu.Lock()
+	delete(c.lines, l)
+	c.mu.Unlock()
 }
 
 // pump carries one direction. Its end is the connection's.
-func (w *cable) pump(l *joint, dst, src net.Conn, count *int64) {
+func (c *cable) pump(l *joint, dst, src net.Conn, count *int64) {
 	defer func() { dst.Close(); src.Close() }()
 	buffer := make([]byte, 32<<10)
 	for {
 		n, err := src.Read(buffer)
 		for rest := buffer[:n]; len(rest) > 0; {
-			if !w.moving(l) {
-				<-w.closed
+			if !c.moving(l) {
+				<-c.closed
 				return
 			}
-			some := w.pass(len(rest))
+			some := c.pass(len(rest))
 			if _, err := dst.Write(rest[:some]); err != nil {
 				return
 			}
-			w.counted(count, int64(some))
+			c.counted(count, int64(some))
 			rest = rest[some:]
 		}
 		if err != nil {
@@ -150,7 +150,7 @@ func (w *cable) pump(l *joint, dst, src net.Conn, count *int64) {
 	}
 }
 
-func (w *cable) moving(l *joint) bool {
+func (c *cable) moving(l *joint) bool {
 	select {
 	case <-l.still:
 		return false
@@ -159,40 +159,47 @@ func (w *cable) moving(l *joint) bool {
 	}
 }
 
-func (w *cable) counted(count *int64, n int64) {
-	w.mu.Lock()
+func (c *cable) counted(count *int64, n int64) {
+	c.mu.Lock()
 	*count += n
-	rate := w.rate
-	w.mu.Unlock()
+	rate := c.rate
+	c.mu.Unlock()
 	if rate > 0 {
 		time.Sleep(time.Duration(n) * time.Second / time.Duration(rate)) // it is a slow line
 	}
 }
 
+// slow makes the line one of so many bytes a second, each connection and way.
+func (c *cable) slow(rate int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rate = rate
+}
+
 // traffic is what has passed so far.
-func (w *cable) traffic() (up, down int64) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.up, w.down
+func (c *cable) traffic() (up, down int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.up, c.down
 }
 
 // each does something to every connection there is.
-func (w *cable) each(do func(*joint)) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for l := range w.lines {
+func (c *cable) each(do func(*joint)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for l := range c.lines {
 		do(l)
 	}
 }
 
 // cut ends every connection.
-func (w *cable) cut() { w.each(func(l *joint) { l.near.Close(); l.far.Close() }) }
+func (c *cable) cut() { c.each(func(l *joint) { l.near.Close(); l.far.Close() }) }
 
 // freeze lets nothing pass any more on the connections there are, and tells
 // nobody: a plug that was pulled. New ones work.
-func (w *cable) freeze() {
-	w.each(func(l *joint) {
-		if w.moving(l) {
+func (c *cable) freeze() {
+	c.each(func(l *joint) {
+		if c.moving(l) {
 			close(l.still)
 		}
 	})

@@ -9,21 +9,17 @@ import (
 	"rendermac/api"
 )
 
-const (
-	// killsEach is how often a party dies while a film goes up, through its job,
-	// or down.
-	killsEach = 2
-	// wordsEach is what may pass besides the film for every part, every death and
-	// every stretch: addresses, answers, handshakes.
-	wordsEach = 64 << 10
-)
+// wordsEach is what may pass besides the film for every eight parts, every death
+// and every stretch: addresses, answers, handshakes.
+const wordsEach = 64 << 10
 
-// killRounds is how many films go the whole way.
-func killRounds() int {
+// killing is how many films go the whole way, and how often a party dies while
+// one goes up, through its job, or down.
+func killing() (films, deaths int) {
 	if everyPass {
-		return 50
+		return 50, 3
 	}
-	return 1
+	return 1, 1
 }
 
 // A party is killed at any byte of the way, and started again: the right bytes
@@ -34,8 +30,9 @@ func TestHaul_KilledAtAnyByte(t *testing.T) {
 			t.Run(on.name+"/"+party, func(t *testing.T) {
 				t.Parallel()
 				random := crashSeed(t)
+				films, _ := killing()
 				kills := 0
-				for range killRounds() {
+				for range films {
 					kills += newHaul(t, on, on.size, on.part).strike(party, random)
 				}
 				if t.Logf("%d deaths", kills); kills == 0 {
@@ -69,7 +66,8 @@ func (h *haul) strike(party string, random *rand.Rand) (kills int) {
 func (h *haul) stretch(what, party string, up, down int64, random *rand.Rand, do func()) int {
 	h.Helper()
 	var kills atomic.Int64
-	for range killsEach {
+	_, deaths := killing()
+	for range deaths {
 		at := random.Int64N(up + down)
 		h.arm(at, func() { kills.Add(1); h.kill(party) })
 	}
@@ -77,15 +75,14 @@ func (h *haul) stretch(what, party string, up, down int64, random *rand.Rand, do
 	do()
 	h.disarm()
 	upAfter, downAfter := h.traffic()
-	parts := (h.size-1)/h.part + 1
-	spare := kills.Load()*inFlight*h.part + (parts/8+kills.Load()+1)*wordsEach
+	words := (h.size/h.part/8 + kills.Load() + 1) * wordsEach
 	for _, way := range []struct {
-		name         string
-		moved, needs int64
-	}{{"up", upAfter - upBefore, up}, {"down", downAfter - downBefore, down}} {
+		name               string
+		moved, needs, each int64
+	}{{"up", upAfter - upBefore, up, h.part}, {"down", downAfter - downBefore, down, rangeBytes}} {
 		h.Logf("%s, %s: %.2f MB moved of %.2f, %d deaths", what, way.name, mb(way.moved), mb(way.needs), kills.Load())
-		if way.moved > way.needs+spare {
-			h.Errorf("%s, %s: %d bytes moved where %d were needed, in parts of %d, at %d deaths of the %s", what, way.name, way.moved, way.needs, h.part, kills.Load(), party)
+		if way.moved > way.needs+words+kills.Load()*inFlight*min(way.each, way.needs) {
+			h.Errorf("%s, %s: %d bytes moved where %d were needed, %d times %d on their way, at %d deaths of the %s", what, way.name, way.moved, way.needs, inFlight, way.each, kills.Load(), party)
 		}
 		if way.moved < way.needs {
 			h.Errorf("%s, %s: %d bytes moved, though %d were needed: the cables are passed by", what, way.name, way.moved, way.needs)

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync/atomic"
+	"sync"
 	"syscall"
 	"testing"
 
@@ -15,9 +15,12 @@ import (
 	"rendermac/artifact/artifacttest"
 )
 
-// inFlight is how many parts, or ranges, a client or an agent has on their way
-// at a time.
-const inFlight = 4
+// A client or an agent has so many parts on their way at a time, or ranges of so
+// many bytes.
+const (
+	inFlight   = 4
+	rangeBytes = 16 * mib
+)
 
 // haul is a site through which one film goes: up, through a job whose result is
 // as large, and down again. Between all of its parties are cables.
@@ -31,9 +34,11 @@ type haul struct {
 	inner, files  *cable   // to S3, from the server and from the others
 	outer         []*cable // all on which the parties move files
 	s3            *artifacttest.S3Server
-	keeper        map[string]*keeper
-	client        atomic.Pointer[process]
 	agentAt       points
+
+	begin  sync.Mutex // held while a party is started, so that it can be killed at its first byte
+	keeper map[string]*keeper
+	client *process
 }
 
 // shelf is where a site keeps its files.
@@ -47,8 +52,8 @@ type shelf struct {
 }
 
 var shelves = []shelf{
-	{"dir", (*haul).onDir, []string{"client", "agent", "server"}, 8 * mib, mib / 8},
-	{"s3", (*haul).onS3, []string{"client", "agent", "server", "store"}, 80 * mib, 5 * mib},
+	{"dir", (*haul).onDir, []string{"client", "agent", "server"}, 96 * mib, mib},
+	{"s3", (*haul).onS3, []string{"client", "agent", "server", "store"}, 96 * mib, 5 * mib},
 }
 
 func (h *haul) onDir() string { return fmt.Sprintf("store: {part_bytes: %d}\n", h.part) }
@@ -63,7 +68,7 @@ func newHaul(t testing.TB, on shelf, size, part int64) *haul {
 	to := strings.TrimPrefix(h.url, "http://")
 	h.clients, h.macs = newCable(t, h.meter, to), newCable(t, h.meter, to)
 	h.outer = []*cable{h.clients, h.macs}
-	h.configure("jobs: {retry_backoff: 10ms}\n" + on.config(h))
+	h.configure(on.config(h))
 	h.keeper["server"] = keep(t, h.site.server, h.launch)
 	until(t, "the server is ready", h.ready)
 	return h
@@ -110,17 +115,20 @@ func (h *haul) try(args ...string) *process {
 	if err != nil {
 		h.Fatal(err)
 	}
-	p := start(h, h.home, newPoints(h), append(args, "--url", h.clients.url, "--key", strings.TrimSpace(string(key)))...)
-	h.client.Store(p)
-	p.wait()
-	return p
+	h.begin.Lock()
+	h.client = start(h, h.home, newPoints(h), append(args, "--url", h.clients.url, "--key", strings.TrimSpace(string(key)))...)
+	h.begin.Unlock()
+	h.client.wait()
+	return h.client
 }
 
 // kill ends a party, which is then started again.
 func (h *haul) kill(party string) {
+	h.begin.Lock()
+	defer h.begin.Unlock()
 	switch party {
 	case "client":
-		h.client.Load().kill()
+		h.client.kill()
 	case "store":
 		h.s3.Kill()
 		h.s3.Start(h)
@@ -150,6 +158,8 @@ func (h *haul) run(job string) *api.Job {
 
 func (h *haul) keepAgent() {
 	h.Helper()
+	h.begin.Lock()
+	defer h.begin.Unlock()
 	h.keeper["agent"] = keep(h, h.agentAt, func() *process { return h.agent("mini", h.agentAt) })
 }
 
