@@ -14,6 +14,13 @@ import (
 // aborted, or thrown away by a rule of the bucket's.
 var errGone = errors.New("the S3 server has forgotten this upload")
 
+// SettingsError is ErrUnavailable for a reason that somebody has to mend.
+type SettingsError struct{ text string }
+
+func (e *SettingsError) Error() string { return e.text }
+
+func (e *SettingsError) Unwrap() error { return ErrUnavailable }
+
 // failure says what an S3 server's answer means for the caller of a verb. What
 // is no clear answer is ErrUnavailable: it says nothing of the objects. Neither
 // addresses nor keys come along.
@@ -31,7 +38,7 @@ func (s *S3) failure(ctx context.Context, err error) error {
 	case "NoSuchUpload":
 		return errGone
 	case "NoSuchBucket":
-		return fmt.Errorf("%w: the S3 server has no bucket %s: make it, or correct store.s3.bucket", ErrUnavailable, s.o.Bucket)
+		return &SettingsError{fmt.Sprintf("the S3 server has no bucket %s: make it, or correct store.s3.bucket", s.o.Bucket)}
 	case "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded":
 		return fmt.Errorf("%w: the S3 server says %s", ErrFull, answer.Code)
 	}
@@ -41,7 +48,7 @@ func (s *S3) failure(ctx context.Context, err error) error {
 	case status == http.StatusInsufficientStorage:
 		return fmt.Errorf("%w: the S3 server says %s", ErrFull, answer.Code)
 	case status == http.StatusForbidden:
-		return fmt.Errorf("%w: the S3 server refuses it (%s): check store.s3.access_key, its secret, and what it may do", ErrUnavailable, answer.Code)
+		return &SettingsError{fmt.Sprintf("the S3 server refuses the access key (%s): correct store.s3.access_key or its secret, or let it do what docs/operations.md says", answer.Code)}
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict:
 		return fmt.Errorf("%w: the S3 server answered %d %s", ErrUnavailable, status, answer.Code)
 	default:

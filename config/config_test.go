@@ -214,7 +214,7 @@ func TestMistakesInTheEnvironmentNameTheVariable(t *testing.T) {
 func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"store:\n  kind: nfs\n": ":2: store.kind must be dir or s3",
-		"presets: 5\n":         ":1: presets must be a name and a value a line",
+		"presets: 5\n":          ":1: presets must be a name and a value a line",
 		"agent:\n  remotion:\n    command: [node, r]\n": ":3: agent.remotion.command must be one value",
 	} {
 		_, err := load(t, yaml, nil)

@@ -58,8 +58,8 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 	if err == nil {
 		facts, err = bucket.Probe(ctx)
 	}
-	switch {
-	case errors.Is(err, artifact.ErrUnavailable):
+	switch wrong := new(artifact.SettingsError); {
+	case errors.Is(err, artifact.ErrUnavailable) && !errors.As(err, &wrong):
 		log.Warn("the artifact store cannot be reached: work goes on as soon as it can", "err", err)
 		return nil
 	case err != nil:
