@@ -6,6 +6,7 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
@@ -14,13 +15,17 @@ import (
 	"mime"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 )
 
-// maxAnswer bounds what is read of one JSON answer.
-const maxAnswer = 64 << 20
+const (
+	maxAnswer    = 64 << 20 // bounds what is read of one JSON answer
+	firstPause   = 500 * time.Millisecond
+	longestPause = 5 * time.Minute // however long a server asks for
+)
 
 // Client speaks to one server with one API key. Its errors are *Error where the
 // server said what is wrong.
@@ -29,7 +34,9 @@ type Client struct {
 	api             *http.Client // follows no redirect: the key goes to the server alone
 	blobs           *http.Client // never bears the key
 	backoff         func(try int) time.Duration
+	backoffFrom     time.Duration // where a download's begins
 	stall           time.Duration // a part that stands still for so long is sent again
+	patience        time.Duration // how long an upload goes on without gaining anything
 	every           time.Duration // how often Wait looks at first; later less often
 	heard           atomic.Bool   // the server has answered before: it is waited for if it goes away
 }
@@ -43,16 +50,17 @@ func NewClient(url, key, version string) *Client {
 		api: &http.Client{Transport: transport, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
 		}},
-		blobs:   &http.Client{Transport: transport},
-		backoff: jitter,
-		stall:   time.Minute,
-		every:   500 * time.Millisecond,
+		blobs:    &http.Client{Transport: transport},
+		backoff:  jitter,
+		stall:    time.Minute,
+		patience: 5 * time.Minute,
+		every:    500 * time.Millisecond,
 	}
 }
 
 // jitter is a full-jitter exponential backoff from 0.5 s to 30 s.
 func jitter(try int) time.Duration {
-	return rand.N(min(30*time.Second, 500*time.Millisecond<<min(try, 10)))
+	return rand.N(min(30*time.Second, firstPause<<min(try, 10)))
 }
 
 // Services are what can be asked for.
@@ -182,38 +190,30 @@ func (c *Client) unreachable(ctx context.Context, err error) error {
 	return &Unreachable{c.url, err}
 }
 
-// passing tells whether the same request may succeed later.
-func passing(err error) bool {
-	var e *Error
-	if errors.As(err, &e) {
-		switch e.Status {
-		case http.StatusRequestTimeout, http.StatusTooManyRequests, http.StatusInternalServerError,
-			http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
-			return true
-		}
-	}
-	var silent *Unreachable
-	return errors.As(err, &silent)
-}
-
 // problem is the error that a response is.
 func problem(response *http.Response) error {
 	e := &Error{}
 	kind, _, _ := mime.ParseMediaType(response.Header.Get("Content-Type"))
 	text, _ := io.ReadAll(io.LimitReader(response.Body, 1<<20)) // what came is enough
-	if kind != ProblemType || json.Unmarshal(text, e) != nil {
+	switch {
+	case kind == ProblemType && json.Unmarshal(text, e) == nil:
+	case strings.HasSuffix(kind, "/xml"):
+		e = storeError(response.Status, text)
+	default:
 		e = &Error{Detail: "the server answered " + response.Status}
 	}
 	e.Status = response.StatusCode
+	if n, err := strconv.Atoi(response.Header.Get("Retry-After")); err == nil && n > 0 {
+		e.RetryAfter = min(time.Duration(n)*time.Second, longestPause)
+	}
 	e.Title = cmp.Or(e.Title, http.StatusText(e.Status))
 	return e
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-time.After(d):
-		return nil
-	}
+// storeError is what an S3 store says. The rest of its text is not for showing:
+// it may repeat the signature.
+func storeError(status string, text []byte) *Error {
+	var said struct{ Code, Message string }
+	_ = xml.Unmarshal(text, &said) // what cannot be read leaves the status
+	return &Error{Code: said.Code, Detail: strings.TrimSuffix("the store answered "+status+": "+cmp.Or(said.Message, said.Code), ": ")}
 }

@@ -6,14 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -21,13 +18,27 @@ import (
 
 const (
 	partsAtOnce = 4
-	partTries   = 8
+	// uploadRounds is how often parts are sent that the store had and has lost.
+	uploadRounds = 3
 )
+
+// Resume is how an upload goes on where an earlier one of this file, in a
+// process that has ended, has stopped.
+type Resume struct {
+	Folder string           // where unfinished uploads are remembered; "" is nowhere
+	GoesOn func(held int64) // called where there is an earlier one: so much of it is there
+}
 
 // Upload sends a file in parts, several at once, each retried alone, while its
 // digest is computed here; the server must arrive at the same one. Progress is
 // called with bytes sent, or taken back where a part starts over.
 func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) (*UploadDone, error) {
+	return c.ResumeUpload(ctx, path, Resume{}, progress)
+}
+
+// ResumeUpload is Upload, going on with an earlier one where there is one. It is
+// remembered until ForgetUpload: it may yet be asked for once more.
+func (c *Client) ResumeUpload(ctx context.Context, path string, r Resume, progress func(int64)) (*UploadDone, error) {
 	file, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -40,249 +51,196 @@ func (c *Client) Upload(ctx context.Context, path string, progress func(int64)) 
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s is not a regular file", path)
 	}
-	created, err := once[UploadCreated](ctx, c, "/v1/uploads",
-		UploadRequest{Name: filepath.Base(path), Bytes: info.Size()})
+	m := c.recall(r.Folder, path)
+	defer m.release()
+	u, err := c.takeUp(ctx, m, file, info, r.GoesOn, progress)
 	if err != nil {
 		return nil, err
 	}
-	u := &upload{c, created, file, info.Size(), progress}
-	digest, err := u.send(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("the upload broke off: %w", err)
+	done, err := u.run(ctx)
+	if hasCode(err, CodeDigestMismatch) { // what was there, or on its way, was another file's
+		m.forget()
+		u.progress(-u.told.Load())
+		if u, err = c.begin(ctx, m, file, info, progress); err != nil {
+			return nil, err
+		}
+		done, err = u.run(ctx)
 	}
-	if now, err := os.Stat(path); err != nil || now.Size() != info.Size() || !now.ModTime().Equal(info.ModTime()) {
-		return nil, fmt.Errorf("%s changed while it was uploaded: wait until it is finished, then try again", path)
+	if errors.Is(err, errChanged) || hasCode(err, CodeDigestMismatch) {
+		m.forget()
 	}
-	return u.complete(ctx, digest)
+	return done, err
 }
 
+var errChanged = errors.New("changed while it was uploaded: wait until it is finished, then try again")
+
+// upload is one file on its way.
 type upload struct {
 	*Client
-	*UploadCreated
+	page     Upload // what was last heard of it
 	file     *os.File
-	bytes    int64
+	info     os.FileInfo
 	progress func(int64)
+	told     atomic.Int64 // what progress has heard, in all
+	gained   atomic.Int64 // when a part last arrived
 }
 
-// send puts every part, page by page, and computes the file's digest meanwhile.
+func (c *Client) newUpload(page Upload, file *os.File, info os.FileInfo, progress func(int64)) *upload {
+	u := &upload{Client: c, page: page, file: file, info: info}
+	u.progress = func(n int64) {
+		u.told.Add(n)
+		progress(n)
+	}
+	u.gain()
+	return u
+}
+
+// takeUp goes on with the upload that is remembered, if the server still has it
+// and the file is the same, and begins one if not.
+func (c *Client) takeUp(ctx context.Context, m *memory, file *os.File, info os.FileInfo, goesOn func(int64), progress func(int64)) (*upload, error) {
+	id := m.upload(info)
+	if id == "" {
+		return c.begin(ctx, m, file, info, progress)
+	}
+	page, err := again(ctx, c, func() (*Upload, error) { return c.uploadFrom(ctx, id, 1) })
+	if hasStatus(err, http.StatusNotFound) || err == nil && (page.Bytes != info.Size() || page.PartBytes < 1) {
+		return c.begin(ctx, m, file, info, progress)
+	}
+	if err != nil {
+		return nil, err
+	}
+	u := c.newUpload(*page, file, info, progress)
+	held := u.held()
+	if goesOn != nil {
+		goesOn(held)
+	}
+	u.progress(held)
+	return u, nil
+}
+
+func (c *Client) begin(ctx context.Context, m *memory, file *os.File, info os.FileInfo, progress func(int64)) (*upload, error) {
+	made, err := once[UploadCreated](ctx, c, "/v1/uploads", UploadRequest{Name: filepath.Base(file.Name()), Bytes: info.Size()})
+	if err != nil {
+		return nil, err
+	}
+	m.keep(made.ID, info)
+	page := Upload{ID: made.ID, Bytes: info.Size(), PartBytes: made.PartBytes, Parts: made.Parts, NextPart: made.NextPart}
+	return c.newUpload(page, file, info, progress), nil
+}
+
+// run sends what is missing and completes the upload. What the store has lost
+// meanwhile is sent again.
+func (u *upload) run(ctx context.Context) (*UploadDone, error) {
+	digest, err := u.send(ctx)
+	for round := 1; ; round++ {
+		if err != nil {
+			return nil, fmt.Errorf("the upload broke off: %w", err)
+		}
+		if now, err := os.Stat(u.file.Name()); err != nil || now.Size() != u.info.Size() || !now.ModTime().Equal(u.info.ModTime()) {
+			return nil, fmt.Errorf("%s %w", u.file.Name(), errChanged)
+		}
+		done, err := u.complete(ctx, digest)
+		if !hasCode(err, CodeUploadIncomplete) || round == uploadRounds {
+			return done, err
+		}
+		err = u.look(ctx, 1)
+		if err == nil {
+			u.progress(u.held() - u.told.Load())
+			err = u.sendParts(ctx)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the upload broke off: %w", err)
+		}
+	}
+}
+
+// send puts every part that is missing, and computes the file's digest meanwhile.
 func (u *upload) send(ctx context.Context) (digest string, err error) {
-	hashing, ctx := errgroup.WithContext(ctx)
-	hashing.Go(func() (err error) {
+	both, ctx := errgroup.WithContext(ctx)
+	both.Go(func() (err error) {
 		digest, err = u.digest(ctx)
 		return err
 	})
-	hashing.Go(func() error {
-		parts, ctx := errgroup.WithContext(ctx)
-		parts.SetLimit(partsAtOnce)
-		err := u.eachPart(ctx, func(p PartURL) {
-			parts.Go(func() error { return u.put(ctx, p) })
-		})
-		if failed := parts.Wait(); failed != nil {
-			return failed
-		}
-		return err
-	})
-	return digest, hashing.Wait()
+	both.Go(func() error { return u.sendParts(ctx) })
+	return digest, both.Wait()
 }
 
-// eachPart hands on every part's URL. A page is asked for when the one before it
-// has been handed on, so that its URLs are fresh.
-func (u *upload) eachPart(ctx context.Context, do func(PartURL)) error {
-	page := Upload{Parts: u.Parts, NextPart: u.NextPart}
-	for {
-		for _, p := range page.Parts {
-			do(p)
-		}
-		if page.NextPart == nil {
-			return nil
-		}
-		next, err := u.missing(ctx, *page.NextPart)
-		if err != nil {
-			return err
-		}
-		page = *next
-	}
-}
-
-// missing asks what is held, and for fresh URLs of what is not.
-func (u *upload) missing(ctx context.Context, from int) (*Upload, error) {
-	return again(ctx, u.Client, func() (*Upload, error) {
-		return call[Upload](ctx, u.Client, http.MethodGet, "/v1/uploads/"+u.ID+"?from_part="+strconv.Itoa(from), nil)
-	})
-}
-
-// put sends one part until it is held. After a failure the server says whether
-// it has arrived all the same, and signs its URL anew.
-func (u *upload) put(ctx context.Context, p PartURL) error {
-	for try := range partTries {
-		err := u.putOnce(ctx, p)
-		if err == nil {
-			return nil
-		}
-		if try == partTries-1 || !passing(err) && !refusedURL(err) {
-			return fmt.Errorf("part %d: %w", p.Number, err)
-		}
-		if err := sleep(ctx, u.backoff(try)); err != nil {
-			return err
-		}
-		now, err := u.missing(ctx, p.Number)
-		if err != nil {
-			return err
-		}
-		if slices.Contains(now.Held, p.Number) {
-			return nil
-		}
-		if at := slices.IndexFunc(now.Parts, func(q PartURL) bool { return q.Number == p.Number }); at >= 0 {
-			p = now.Parts[at]
-		}
-	}
-	panic("unreachable")
-}
-
-// refusedURL tells whether a fresh URL may help: the one used has expired.
-func refusedURL(err error) bool {
-	var e *Error
-	return errors.As(err, &e) && e.Status == http.StatusForbidden
-}
-
-func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
-	offset := int64(p.Number-1) * u.PartBytes
-	length := min(u.PartBytes, u.bytes-offset)
-	if p.Number < 1 || length < 0 {
-		return errors.New("the server asked for a part that the file does not have")
-	}
-	ctx, cancel := context.WithCancelCause(ctx)
-	defer cancel(nil)
-	body := &counted{r: io.NewSectionReader(u.file, offset, length), progress: u.progress, stall: u.stall}
-	body.watch = time.AfterFunc(u.stall, func() { cancel(&Unreachable{u.url, fmt.Errorf("part %d stood still", p.Number)}) })
-	defer func() {
-		if sent := body.end(); err != nil {
-			u.progress(-sent)
+// sendParts goes on page by page: one is asked for when the one before it has
+// been handed on, so that its URLs are fresh.
+func (u *upload) sendParts(ctx context.Context) error {
+	parts, within := errgroup.WithContext(ctx)
+	parts.SetLimit(partsAtOnce)
+	err := func() error {
+		for {
+			for _, p := range u.page.Parts {
+				parts.Go(func() error { return u.put(within, p) })
+			}
+			if u.page.NextPart == nil {
+				return nil
+			}
+			if err := u.look(within, *u.page.NextPart); err != nil {
+				return err
+			}
 		}
 	}()
-	request, err := u.partRequest(ctx, p, body, length)
-	if err != nil {
-		return err
-	}
-	response, err := u.blobs.Do(request)
-	if err != nil {
-		return u.unreachable(ctx, err)
-	}
-	defer response.Body.Close()
-	if response.StatusCode < 300 {
-		return nil
-	}
-	err = problem(response)
-	var e *Error
-	if errors.As(err, &e) && e.Code == CodePartHeld {
-		return nil // an earlier try arrived; the bytes are bound (F16)
+	if failed := parts.Wait(); failed != nil {
+		return failed
 	}
 	return err
 }
 
-func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, length int64) (*http.Request, error) {
-	to, err := u.resolve(p.URL)
-	if err != nil {
-		return nil, err
+// look asks what is held, and for fresh URLs of what is not.
+func (u *upload) look(ctx context.Context, from int) error {
+	page, err := insist(ctx, u, func() (*Upload, error) { return u.uploadFrom(ctx, u.page.ID, from) })
+	if err == nil {
+		page.PartBytes = u.page.PartBytes
+		u.page = *page
 	}
-	if length == 0 {
-		body = http.NoBody
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodPut, to, body)
-	if err != nil {
-		return nil, err
-	}
-	for name, value := range p.Headers {
-		request.Header.Set(name, value)
-	}
-	request.ContentLength = length
-	request.Header.Set("User-Agent", u.agent)
-	return request, nil
+	return err
 }
 
-// resolve is an address the server gave, which may lack scheme and host.
-func (c *Client) resolve(ref string) (string, error) {
-	base, err := url.Parse(c.url)
-	if err != nil {
-		return "", err
-	}
-	to, err := base.Parse(ref)
-	if err != nil || to.Scheme != "http" && to.Scheme != "https" {
-		return "", errors.New("the server gave an address that cannot be used")
-	}
-	return to.String(), nil
+func (c *Client) uploadFrom(ctx context.Context, id string, part int) (*Upload, error) {
+	return call[Upload](ctx, c, http.MethodGet, "/v1/uploads/"+id+"?from_part="+strconv.Itoa(part), nil)
 }
 
 // complete closes the upload. Repeating it answers the same, so a lost answer is
 // asked for again.
 func (u *upload) complete(ctx context.Context, digest string) (*UploadDone, error) {
-	return again(ctx, u.Client, func() (*UploadDone, error) {
-		return call[UploadDone](ctx, u.Client, http.MethodPost, "/v1/uploads/"+u.ID+"/complete", UploadComplete{SHA256: &digest})
+	return insist(ctx, u, func() (*UploadDone, error) {
+		return call[UploadDone](ctx, u.Client, http.MethodPost, "/v1/uploads/"+u.page.ID+"/complete", UploadComplete{SHA256: &digest})
 	})
+}
+
+// held is how many bytes are there.
+func (u *upload) held() (sum int64) {
+	for _, n := range u.page.Held {
+		sum += u.partLength(n)
+	}
+	return sum
+}
+
+func (u *upload) partLength(n int) int64 {
+	return min(u.page.PartBytes, u.info.Size()-int64(n-1)*u.page.PartBytes)
 }
 
 // digest reads the file once, stopping with ctx.
 func (u *upload) digest(ctx context.Context) (string, error) {
 	hash, buffer := sha256.New(), make([]byte, 1<<20)
-	for at := int64(0); at < u.bytes; {
+	for at := int64(0); at < u.info.Size(); {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		n, err := u.file.ReadAt(buffer[:min(int64(len(buffer)), u.bytes-at)], at)
+		n, err := u.file.ReadAt(buffer[:min(int64(len(buffer)), u.info.Size()-at)], at)
 		hash.Write(buffer[:n])
-		if at += int64(n); err != nil && at < u.bytes {
+		if at += int64(n); err != nil && at < u.info.Size() {
 			return "", fmt.Errorf("%s became shorter while it was read: %w", u.file.Name(), err)
 		}
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-// again repeats what may be repeated while its errors are passing ones. A server
-// that has never answered is not waited for: its address may be wrong.
-func again[T any](ctx context.Context, c *Client, do func() (*T, error)) (*T, error) {
-	for try := 0; ; try++ {
-		answer, err := do()
-		if err == nil || !passing(err) || try == partTries-1 || !c.heard.Load() {
-			return answer, err
-		}
-		if err := sleep(ctx, c.backoff(try)); err != nil {
-			return nil, err
-		}
-	}
-}
+func (u *upload) gain() { u.gained.Store(int64(time.Since(began))) }
 
-// counted reports what is read of a part, and holds off the watch that ends a
-// request which stands still. The transport may go on reading after an early
-// answer, so it is told when that is over.
-type counted struct {
-	r        io.Reader
-	progress func(int64)
-	watch    *time.Timer
-	stall    time.Duration
-
-	mu    sync.Mutex
-	sent  int64
-	ended bool
-}
-
-func (b *counted) Read(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.ended {
-		return 0, io.ErrClosedPipe
-	}
-	n, err := b.r.Read(p)
-	b.sent += int64(n)
-	b.progress(int64(n))
-	b.watch.Reset(b.stall)
-	return n, err
-}
-
-// end stops the reading and says how much was read.
-func (b *counted) end() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.ended = true
-	b.watch.Stop()
-	return b.sent
-}
+// began is what times are counted from: by a clock that stands still while the
+// machine sleeps, so that a closed lid is not taken for a silent server.
+var began = time.Now()

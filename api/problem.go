@@ -3,6 +3,7 @@ package api
 import (
 	"net/http"
 	"strings"
+	"time"
 )
 
 // ProblemType is the media type of every error.
@@ -47,6 +48,8 @@ type Error struct {
 	Detail string  `json:"detail" doc:"one sentence that says what to do"`
 	Code   string  `json:"code" example:"not_found"`
 	Errors []Fault `json:"errors" doc:"every fault of an invalid body"`
+
+	RetryAfter time.Duration `json:"-"` // as the header said, to the client
 }
 
 // Fault says where a body is wrong, never what stood there.

@@ -42,6 +42,7 @@ type UploadCreated struct {
 type Upload struct {
 	ID        string    `json:"id"`
 	Bytes     int64     `json:"bytes"`
+	PartBytes int64     `json:"part_bytes"`
 	Held      []int     `json:"held" nullable:"false"`
 	Parts     []PartURL `json:"parts" nullable:"false"`
 	NextPart  *int      `json:"next_part"`

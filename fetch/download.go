@@ -65,6 +65,9 @@ func (d *download) resume() bool {
 		d.have[i], d.kept[i] = d.size(i), true
 		sum += d.size(i)
 	}
+	if d.o.Resumed != nil && sum > 0 {
+		d.o.Resumed(sum)
+	}
 	d.o.Progress(sum)
 	return true
 }

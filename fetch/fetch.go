@@ -32,6 +32,9 @@ type Options struct {
 	Client *http.Client // no redirect is followed: what is signed is signed for one address
 	Retry  Retry
 
+	// Resumed, if set, hears at the start how much an earlier process has left, if
+	// it has left anything.
+	Resumed func(int64)
 	// Progress hears of bytes that are there now, those of an earlier process
 	// first, or that are there no longer (below 0). One call at a time.
 	Progress func(int64)

@@ -118,12 +118,14 @@ func TestWhatTheJournalHasIsNotFetched(t *testing.T) {
 		_, data := seeded(t, 4*small)
 		o, server := stopped(t, data)
 		o.AtOnce = atOnce
+		var held int64
+		o.Resumed = func(n int64) { held = n }
 		if err := To(t.Context(), o); err != nil {
 			t.Fatal(err)
 		}
 		arrived(t, o, data)
-		if server.sent.Load() != 2*small {
-			t.Errorf("%d bytes were sent", server.sent.Load())
+		if server.sent.Load() != 2*small || held != 2*small {
+			t.Errorf("%d bytes were sent, %d were there", server.sent.Load(), held)
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (u *uploads) get(ctx context.Context, c call, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	out := api.Upload{ID: up.ID, Bytes: up.Bytes, Held: []int{}, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}
+	out := api.Upload{ID: up.ID, Bytes: up.Bytes, PartBytes: up.PartBytes, Held: []int{}, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}
 	for n := 1; n <= parts(up); n++ {
 		if held[n] {
 			out.Held = append(out.Held, n)

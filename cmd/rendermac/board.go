@@ -49,7 +49,7 @@ const (
 
 // bar is name, bar, percentage, and as much of the text as there is room for.
 func (b *board) bar(at int, name string, total int64, text func() string) *mpb.Bar {
-	return b.bars.AddBar(total, mpb.BarPriority(at), mpb.BarWidth(barWidth), mpb.BarRemoveOnComplete(),
+	bar := b.bars.AddBar(0, mpb.BarPriority(at), mpb.BarWidth(barWidth),
 		mpb.PrependDecorators(decor.Any(func(s decor.Statistics) string {
 			width := min(max(s.AvailableWidth/4, leastOfAFile), nameWidth)
 			return pad(shorten(name, width), width)
@@ -61,6 +61,8 @@ func (b *board) bar(at int, name string, total int64, text func() string) *mpb.B
 			}
 			return cut(fmt.Sprintf("%3d %%  %s", 100*s.Current/max(1, s.Total), text()), room)
 		})))
+	bar.SetTotal(total, false) // set later, so that a full bar stays until it is taken away
+	return bar
 }
 
 // tally says how many files are at each stage.

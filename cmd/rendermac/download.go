@@ -20,7 +20,8 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 		Use:   "download ID",
 		Short: "Download a job's verified output",
 		Long: "Downloads a job's output, checks its length and SHA-256, and only then gives the file its name.\n" +
-			"The path goes to stdout.",
+			"What an interrupt leaves is hidden beside it, named to its end with .rendermac-part; the same\n" +
+			"command goes on with it. The path goes to stdout.",
 		Example: "  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za\n  rendermac jobs download job_01kbd3m8q5w9x2c7e4r6t8y0za -o interview-web.mp4",
 		Args:    cobra.MatchAll(cobra.ExactArgs(1), jobIDs),
 		RunE: g.asking(func(cmd *cobra.Command, client *api.Client, args []string) error {
@@ -65,7 +66,8 @@ func download(ctx context.Context, client *api.Client, job *api.Job, out string,
 		return "", err
 	}
 	line.transfer("downloading", job.Artifact.Bytes)
-	if err := client.Download(ctx, job, path, force, line.add); err != nil {
+	goesOn := func(held int64) { line.goesOn("download", held) }
+	if err := client.ResumeDownload(ctx, job, path, force, goesOn, line.add); err != nil {
 		return "", err
 	}
 	return path, nil

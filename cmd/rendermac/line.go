@@ -25,6 +25,7 @@ type line struct {
 	printed     string
 	detail      string // shown beside a bar only, for it changes all the time
 	done, total int64  // bytes of a transfer
+	before      int64  // of these, what an earlier run has moved
 	since       time.Time
 }
 
@@ -70,8 +71,8 @@ func (l *line) said() string {
 	switch {
 	case l.total > 0 && l.done >= l.total:
 		text = l.stage + ": being checked"
-	case l.total > 0 && l.done > 0:
-		rest := float64(time.Since(l.since)) * float64(l.total-l.done) / float64(l.done)
+	case l.total > 0 && l.done > l.before:
+		rest := float64(time.Since(l.since)) * float64(l.total-l.done) / float64(l.done-l.before)
 		text = fmt.Sprintf("%s %s of %s, %s left", l.stage, size(l.done), size(l.total), duration(time.Duration(rest)))
 	case l.detail != "":
 		text += ", " + l.detail
@@ -83,9 +84,18 @@ func (l *line) said() string {
 func (l *line) transfer(stage string, total int64) {
 	l.begin(stage, stage+" "+size(total), l.board.files > 1)
 	l.mu.Lock()
-	l.done, l.total, l.since = 0, total, time.Now()
+	l.done, l.before, l.total, l.since = 0, 0, total, time.Now()
 	l.mu.Unlock()
 	l.show(0)
+}
+
+// goesOn says that an earlier run has left so much of the transfer.
+func (l *line) goesOn(what string, held int64) {
+	l.mu.Lock()
+	l.before = held
+	total := l.total
+	l.mu.Unlock()
+	l.board.print(l.name, fmt.Sprintf("going on with an earlier %s, %s of %s are there", what, size(held), size(total)))
 }
 
 // add counts bytes of the transfer; fewer than none where a part starts over.
@@ -102,7 +112,7 @@ func (l *line) show(fraction float64) {
 	bar := l.bar
 	l.mu.Unlock()
 	if bar != nil {
-		bar.SetCurrent(int64(min(max(fraction, 0), 0.999) * barTotal)) // a full bar would end
+		bar.SetCurrent(int64(min(max(fraction, 0), 1) * barTotal))
 	}
 }
 

@@ -36,7 +36,8 @@ func submitCommand(g *globals) *cobra.Command {
 		Long: "Uploads files, two at a time in their order, and submits a job for each. A folder stands for the\n" +
 			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n" +
 			"What cannot be read or is empty is found before anything is uploaded. What fails on the way stops\n" +
-			"no other file.\n\n" +
+			"no other file. An upload that was interrupted, or whose machine went down, goes on where it was\n" +
+			"when the file is submitted again.\n\n" +
 			"On stdout come the jobs' ids, or with -o the paths of the results, a line each in the files' order;\n" +
 			"with --json one line of JSON for each file: its job, with file, path and error besides.\n\n" +
 			"The exit code is 3 if a job failed, else 4 if one was cancelled, else 1 if a file got no job or its\n" +

@@ -23,7 +23,10 @@ const (
 	graceTime = 10 * time.Second
 )
 
-var errNotSubmitted = errors.New("interrupted before it was submitted")
+var (
+	errNotSubmitted = errors.New("interrupted before it was submitted")
+	errUploadStops  = errors.New("interrupted before it was submitted: the same command goes on with the upload")
+)
 
 // start takes every file through its whole story, in their order.
 func (s *submission) start(ctx context.Context, files []string) []*outcome {
@@ -91,11 +94,15 @@ func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
 		return plainFault("file", o.file, err)
 	}
 	line.transfer("uploading", info.Size())
-	input, err := s.client.Upload(ctx, o.file, line.add)
-	if interrupted(ctx, err) {
+	folder := uploadsFolder()
+	goesOn := func(held int64) { line.goesOn("upload", held) }
+	input, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn}, line.add)
+	switch {
+	case interrupted(ctx, err) && folder == "":
 		return errNotSubmitted
-	}
-	if err != nil {
+	case interrupted(ctx, err):
+		return errUploadStops
+	case err != nil:
 		return fmt.Errorf("%w; it was not submitted", err)
 	}
 	request := s.job
@@ -103,8 +110,20 @@ func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
-	o.job, err = s.client.Submit(asking, request)
+	if o.job, err = s.client.Submit(asking, request); err == nil {
+		s.client.ForgetUpload(folder, o.file, input.ID)
+	}
 	return err
+}
+
+// uploadsFolder is where unfinished uploads are remembered, so that the next run
+// goes on with them; "" where the user has no folder for it.
+func uploadsFolder() string {
+	folder, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(folder, "rendermac", "uploads")
 }
 
 // awaitEnd follows the job until it has ended.

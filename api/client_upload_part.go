@@ -1,0 +1,189 @@
+package api
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+)
+
+// asksFirst is from what length on a part waits for the server's "go on": what
+// is refused, by the server or a proxy, is refused before it is sent.
+const asksFirst = 1 << 20
+
+// put sends one part until it is held. After a failure the server says whether
+// it has arrived all the same, and signs its URL anew.
+func (u *upload) put(ctx context.Context, p PartURL) error {
+	for try := 0; ; try++ {
+		err := u.putOnce(ctx, p)
+		if err == nil {
+			u.gain()
+			return nil
+		}
+		if !passing(err) && !refusedPart(err) || u.givesUp(try, err) {
+			return fmt.Errorf("part %d: %w", p.Number, err)
+		}
+		if err := u.pause(ctx, try, err); err != nil {
+			return err
+		}
+		now, err := u.uploadFrom(ctx, u.page.ID, p.Number)
+		switch {
+		case err != nil && passing(err):
+			continue
+		case err != nil:
+			return err
+		case slices.Contains(now.Held, p.Number):
+			u.progress(u.partLength(p.Number))
+			u.gain()
+			return nil
+		}
+		if at := slices.IndexFunc(now.Parts, func(q PartURL) bool { return q.Number == p.Number }); at >= 0 {
+			p = now.Parts[at]
+		}
+	}
+}
+
+// insist repeats what an upload needs for as long as its parts are repeated.
+func insist[T any](ctx context.Context, u *upload, do func() (*T, error)) (*T, error) {
+	for try := 0; ; try++ {
+		answer, err := do()
+		if err == nil || !passing(err) || u.givesUp(try, err) {
+			return answer, err
+		}
+		if err := u.pause(ctx, try, err); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// givesUp tells whether it has been tried for long enough: a server or a network
+// that is away may come back, what is refused is refused.
+func (u *upload) givesUp(try int, err error) bool {
+	silent := time.Since(began) - time.Duration(u.gained.Load())
+	return try >= partTries-1 && (!passing(err) || silent > u.patience)
+}
+
+// refusedPart tells whether a fresh URL may help: the one used has expired, or
+// its multipart has ended; or whether the store got other bytes than were sent.
+func refusedPart(err error) bool {
+	var e *Error
+	if !errors.As(err, &e) {
+		return false
+	}
+	switch e.Status {
+	case http.StatusForbidden, http.StatusNotFound:
+		return true
+	case http.StatusBadRequest:
+		return slices.Contains([]string{"RequestTimeout", "BadDigest", "IncompleteBody"}, e.Code) // S3's
+	}
+	return false
+}
+
+func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
+	length := u.partLength(p.Number)
+	if p.Number < 1 || length < 0 {
+		return errors.New("the server asked for a part that the file does not have")
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	offset := int64(p.Number-1) * u.page.PartBytes
+	body := &counted{r: io.NewSectionReader(u.file, offset, length), progress: u.progress, stall: u.stall}
+	body.watch = time.AfterFunc(u.stall, func() { cancel(&Unreachable{u.url, fmt.Errorf("part %d stood still", p.Number)}) })
+	defer func() {
+		sent := body.end()
+		if err != nil {
+			length = 0
+		}
+		u.progress(length - sent) // a part that was held already was not sent whole
+	}()
+	request, err := u.partRequest(ctx, p, body, length)
+	if err != nil {
+		return err
+	}
+	response, err := u.blobs.Do(request)
+	if err != nil {
+		return u.unreachable(ctx, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode < 300 {
+		return nil
+	}
+	return partRefusal(response, length)
+}
+
+// partRefusal is what an answer without success is: nil where an earlier try has
+// arrived, for the bytes are bound (F16).
+func partRefusal(response *http.Response, length int64) error {
+	err := problem(response)
+	switch {
+	case hasCode(err, CodePartHeld):
+		return nil
+	case hasStatus(err, http.StatusRequestEntityTooLarge):
+		return NewError(http.StatusRequestEntityTooLarge, CodeTooLarge,
+			fmt.Sprintf("A proxy on the way to the store refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more.", length))
+	}
+	return err
+}
+
+func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, length int64) (*http.Request, error) {
+	to, err := u.resolve(p.URL)
+	if err != nil {
+		return nil, err
+	}
+	if length == 0 {
+		body = http.NoBody
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPut, to, body)
+	if err != nil {
+		return nil, err
+	}
+	if length > asksFirst {
+		request.Header.Set("Expect", "100-continue")
+	}
+	for name, value := range p.Headers {
+		request.Header.Set(name, value)
+	}
+	request.ContentLength = length
+	request.Header.Set("User-Agent", u.agent)
+	return request, nil
+}
+
+// counted reports what is read of a part, and holds off the watch that ends a
+// request which stands still. The transport may go on reading after an early
+// answer, so it is told when that is over.
+type counted struct {
+	r        io.Reader
+	progress func(int64)
+	watch    *time.Timer
+	stall    time.Duration
+
+	mu    sync.Mutex
+	sent  int64
+	ended bool
+}
+
+func (b *counted) Read(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.ended {
+		return 0, io.ErrClosedPipe
+	}
+	n, err := b.r.Read(p)
+	b.sent += int64(n)
+	b.progress(int64(n))
+	b.watch.Reset(b.stall)
+	return n, err
+}
+
+// end stops the reading and says how much was read.
+func (b *counted) end() int64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.ended = true
+	b.watch.Stop()
+	return b.sent
+}
