@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	writeTime = 10 * time.Second
+	writeTime = 10 * time.Second // and a second for each 64 KiB
 	quietTime = 15 * time.Second // over two heartbeats: no word for so long, and the socket is dead
 )
 
@@ -39,7 +39,7 @@ func (l *link) send(m agentproto.Message) error {
 	if len(frame) > agentproto.MaxFrame {
 		return fmt.Errorf("%w: %s of %d bytes", errTooBig, m.Type(), len(frame))
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), writeTime+time.Duration(len(frame)>>16)*time.Second)
 	defer cancel()
 	return l.conn.Write(ctx, websocket.MessageText, frame)
 }

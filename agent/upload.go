@@ -116,9 +116,15 @@ func (u *upload) countHeld(from, next int, wanted []agentproto.PartURL) {
 	for n := from; n <= len(u.through) && (next == 0 || n < next); n++ {
 		if !missing[n] && !u.through[n-1] {
 			u.through[n-1] = true
-			u.r.report.done(float64(u.moved.Add(u.r.result.Parts[n-1].Bytes)), float64(u.r.result.Bytes))
+			u.moved.Add(u.r.result.Parts[n-1].Bytes)
 		}
 	}
+	u.move(0)
+}
+
+// move counts bytes on their way.
+func (u *upload) move(n int64) {
+	u.r.report.done(float64(u.moved.Add(n)), float64(u.r.result.Bytes))
 }
 
 // again is before a grant is asked for anew because parts did not get through.
@@ -150,7 +156,7 @@ func (u *upload) part(ctx context.Context, to agentproto.PartURL) error {
 	var sent atomic.Int64 // by this try
 	t := &transfer{a: u.r.a, moving: func(n int64) {
 		sent.Add(n)
-		u.r.report.done(float64(u.moved.Add(n)), float64(u.r.result.Bytes))
+		u.move(n)
 	}}
 	err := t.persist(ctx, func(ctx context.Context) error {
 		u.moved.Add(-sent.Swap(0))

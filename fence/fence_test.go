@@ -2,6 +2,7 @@ package fence
 
 import (
 	"bytes"
+	"math"
 	"slices"
 	"strings"
 	"testing"
@@ -247,5 +248,44 @@ func holdTable[S ~string](t *testing.T, table string, all []S, may func(S, S) bo
 				t.Errorf("%s → %s: %v, the rule says %v", from, to, !want, want)
 			}
 		}
+	}
+}
+
+func TestPartsGrowWhereOneMessageCouldNotListThem(t *testing.T) {
+	const mib = 1 << 20
+	for _, c := range []struct{ bytes, told, want int64 }{
+		{0, mib, mib},
+		{1, 1, 1},
+		{8192, 1, 1},
+		{8193, 1, mib},
+		{8192 * mib, mib, mib},
+		{8192*mib + 1, mib, 2 * mib},
+		{10 << 30, mib, 2 * mib},              // ten gigabytes behind a proxy that takes one megabyte
+		{2 << 40, 64 * mib, 256 * mib},        // the largest file there is by default
+		{8192*64*mib + 1, 64 * mib, 65 * mib}, // whole MiB, and no more than it takes
+		{math.MaxInt64, 5 << 30, 1 << 50},     // overflows nowhere
+		{5, 0, 0},                             // not told: one part
+		{8193 * (mib + 5), mib + 5, 2 * mib},  // whole MiB, though it was told otherwise
+	} {
+		got := PartBytes(c.bytes, c.told)
+		if got != c.want {
+			t.Errorf("%d bytes in parts of %d are cut into %d, want %d", c.bytes, c.told, got, c.want)
+		}
+		if got > 0 && c.bytes > 0 && (c.bytes-1)/got+1 > mostListed {
+			t.Errorf("%d bytes in parts of %d are too many", c.bytes, got)
+		}
+	}
+}
+
+func TestF16_MorePartsThanAStoreTakesAreRefused(t *testing.T) {
+	parts := make([]Part, 10_001)
+	for i := range parts {
+		parts[i] = Part{Number: i + 1, Bytes: 1, SHA256: HashToken("x")}
+	}
+	if err := CheckParts(10_000, 1, parts[:10_000]); err != nil {
+		t.Error(err)
+	}
+	if err := CheckParts(10_001, 1, parts); err == nil || CodeOf(err) != CodeInvalid {
+		t.Errorf("10001 parts: %v", err)
 	}
 }

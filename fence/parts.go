@@ -15,14 +15,16 @@ type Part struct {
 
 var digest = regexp.MustCompile(`^[0-9a-f]{64}$`)
 
-// mostListed is how many parts one upload message lists at most: 8,192 with
-// their digests stay below the megabyte that a frame may have, and below the
-// 10,000 that an object store takes.
-const mostListed = 8192
+const (
+	// mostParts is what an object store takes.
+	mostParts = 10_000
+	// mostListed is how many of a result's parts an agent makes: with their
+	// digests they stay below the megabyte that a frame may have.
+	mostListed = 8192
+)
 
-// PartBytes is how long an agent makes the parts of a result: as long as it was
-// told, or so much longer, in whole MiB, that one message can list them. The
-// server grows them by the same rule.
+// PartBytes is how long the parts of a result are: as long as the agent was told,
+// or so much longer, in whole MiB, that one message can list them.
 func PartBytes(bytes, told int64) int64 {
 	if told <= 0 || (bytes-1)/told < mostListed {
 		return told
@@ -42,6 +44,9 @@ func CheckParts(bytes, partBytes int64, parts []Part) error {
 	}
 	if bytes < 0 || int64(len(parts)) != want {
 		return badParts("%d bytes are %d parts of %d bytes, not %d: number them from 1", bytes, want, partBytes, len(parts))
+	}
+	if want > mostParts {
+		return badParts("%d parts are too many: make them longer, so that they are %d at most", want, mostParts)
 	}
 	for i, p := range parts {
 		switch {

@@ -1,6 +1,8 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -175,4 +177,51 @@ func TestGateway_AFloodOfLinesHoldsNobodyUp(t *testing.T) {
 	r.say(m)
 	r.say(r.progress("running"))
 	hear[agentproto.ProgressOK](r.mac)
+}
+
+// An agent whose result is too long for parts as it was told them makes longer
+// ones; more than a store takes are refused, and the session goes on.
+func TestF16_PartsOfALongResultAreLonger(t *testing.T) {
+	h := mustStudio(t, func(o *Options) { o.PartBytes = 1 })
+	r := h.mustMac(1).mustRun()
+	r.output = bytes.Repeat([]byte("x"), 10_001)
+	r.say(r.uploadMessage())
+	if e := hear[agentproto.Error](r.mac); e.Code != "bad_message" || e.AttemptID != r.AttemptID {
+		t.Errorf("10001 parts are answered with %+v", e)
+	}
+	r.offer.Output.PartBytes = 5000
+	r.say(r.uploadMessage())
+	if e := hear[agentproto.Error](r.mac); e.Code != "bad_message" {
+		t.Errorf("parts of a length of its own are answered with %+v", e)
+	}
+	r.offer.Output.PartBytes = 1 << 20
+	if g := r.upload(); len(g.Parts) != 1 || g.NextPart != nil {
+		t.Errorf("granted %+v", g)
+	}
+	r.say(r.uploadMessage()) // as after a restart
+	if g := hear[agentproto.UploadGrant](r.mac); len(g.Parts) != 0 {
+		t.Errorf("granted again %+v", g)
+	}
+	r.commit()
+}
+
+// As many parts as an agent makes of one result, at their longest, are one frame.
+func TestF16_AllPartsOfOneResultFitIntoOneFrame(t *testing.T) {
+	h := mustStudio(t, func(o *Options) { o.PartBytes = 1 })
+	r := h.mustMac(1).mustRun()
+	r.output = bytes.Repeat([]byte("x"), 8192)
+	up := r.uploadMessage()
+	for g := (*agentproto.UploadGrant)(nil); g == nil || g.NextPart != nil; up.FromPart = *cmp.Or(g.NextPart, new(int)) {
+		r.say(up)
+		if g = hear[agentproto.UploadGrant](r.mac); len(g.Parts) != agentproto.MaxGrantParts {
+			t.Fatalf("a page of %d parts", len(g.Parts))
+		}
+	}
+	for i := range up.Parts {
+		up.Parts[i].Bytes = 5 << 30
+	}
+	frame, err := agentproto.Encode(up)
+	if err != nil || len(frame) > agentproto.MaxFrame*7/8 {
+		t.Errorf("a frame of %d bytes: %v", len(frame), err)
+	}
 }
