@@ -1,6 +1,7 @@
 package qualify
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -33,15 +34,22 @@ func room(t testing.TB, folder string) int64 {
 	return int64(s.Bavail) * s.Bsize
 }
 
-// fill leaves so much room, at once.
+// fill leaves so little room, at once; others may be writing meanwhile.
 func fill(t testing.TB, folder string, leave int64) {
 	f, err := os.Create(filepath.Join(folder, "filler"))
-	if err == nil {
-		defer f.Close()
-		err = syscall.Fallocate(int(f.Fd()), 0, 0, room(t, folder)-leave)
-	}
 	if err != nil {
-		t.Errorf("fill the disk: %v", err)
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	for at, n := int64(0), room(t, folder)-leave; n > 0; n = room(t, folder) - leave {
+		switch err := syscall.Fallocate(int(f.Fd()), 0, at, n); {
+		case err == nil:
+			at += n
+		case !errors.Is(err, syscall.ENOSPC):
+			t.Errorf("fill the disk: %v", err)
+			return
+		}
 	}
 }
 

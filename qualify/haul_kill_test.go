@@ -69,6 +69,7 @@ func (h *haul) stretch(what, party string, up, down int64, random *rand.Rand, do
 	_, deaths := killing()
 	for range deaths {
 		at := random.Int64N(up + down)
+		h.Logf("%s: the %s dies at byte %d", what, party, at)
 		h.arm(at, func() { kills.Add(1); h.kill(party) })
 	}
 	upBefore, downBefore := h.traffic()
