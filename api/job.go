@@ -133,4 +133,5 @@ type Artifact struct {
 	ContentType string          `json:"content_type"`
 	Media       json.RawMessage `json:"media" doc:"what the file is: container, streams, duration"`
 	Warnings    []string        `json:"warnings"`
+	DeletedAt   *time.Time      `json:"deleted_at" doc:"when retention removed the bytes; null while they are there"`
 }

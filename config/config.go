@@ -47,6 +47,10 @@ type Config struct {
 		Keep   int
 		Folder string
 	}
+	Retention struct { // 0 is for ever, or no limit
+		Outputs, Uploads, Events, Logs, Deliveries time.Duration
+		OutputsMaxBytes, UploadsMaxBytes           int64
+	}
 	Webhooks struct{ AllowPrivate bool }
 	Metrics  struct{ Public bool }
 	Agent    struct {

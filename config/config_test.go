@@ -132,11 +132,11 @@ func TestMistakesNameKeyLineAndWhatToDo(t *testing.T) {
 		{"unknown key", "lease:\n  tll: 60s\n", `:2: unknown key "lease.tll": did you mean lease.ttl?`},
 		{"unknown section", "listen: 127.0.0.1:1\nleases:\n  ttl: 60s\n", `:2: unknown key "leases": did you mean lease?`},
 		{"key without its section", "max_attempts: 3\n", `:1: unknown key "max_attempts": did you mean jobs.max_attempts?`},
-		{"key below a value", "lease:\n  ttl:\n    seconds: 3\n", ":3: lease.ttl must be a duration such as 90s, 5m or 24h"},
+		{"key below a value", "lease:\n  ttl:\n    seconds: 3\n", ":3: lease.ttl must be a duration such as 90s, 5m, 24h or 7d"},
 		{"value for a section", "lease: 60s\n", ":1: lease must hold keys, such as lease.ttl"},
 		{"not a mapping", "- listen\n", ":1: the file must hold keys, such as listen"},
-		{"number for a duration", "lease:\n\n  ttl: 60\n", ":3: lease.ttl must be a duration such as 90s, 5m or 24h"},
-		{"word for a duration", "lease: {ttl: soon}\n", ":1: lease.ttl must be a duration such as 90s, 5m or 24h"},
+		{"number for a duration", "lease:\n\n  ttl: 60\n", ":3: lease.ttl must be a duration such as 90s, 5m, 24h or 7d"},
+		{"word for a duration", "lease: {ttl: soon}\n", ":1: lease.ttl must be a duration such as 90s, 5m, 24h or 7d"},
 		{"text for a number", "jobs:\n  max_attempts: \"3\"\n", ":2: jobs.max_attempts must be a whole number"},
 		{"fraction for a number", "jobs:\n  max_attempts: 2.5\n", ":2: jobs.max_attempts must be a whole number"},
 		{"number out of range", "jobs:\n  max_attempts: 11\n", ":2: jobs.max_attempts must be 1 to 10"},
@@ -205,7 +205,7 @@ func TestPricing(t *testing.T) {
 func TestMistakesInTheEnvironmentNameTheVariable(t *testing.T) {
 	t.Setenv("RENDERMAC_LEASE_TTL", "soon")
 	_, err := load(t, "", nil)
-	const want = "environment RENDERMAC_LEASE_TTL: lease.ttl must be a duration such as 90s, 5m or 24h"
+	const want = "environment RENDERMAC_LEASE_TTL: lease.ttl must be a duration such as 90s, 5m, 24h or 7d"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}
@@ -225,9 +225,9 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 }
 
 func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
-	c := mustLoad(t, "retention:\n  uploads: 1d\npresets:\n  mine: {}\n", nil)
+	c := mustLoad(t, "verify:\n  decode: true\npresets:\n  mine: {}\n", nil)
 	for i, want := range []string{
-		":2: retention.uploads has no effect yet: this build deletes nothing by age",
+		":2: verify.decode has no effect yet: this build verifies without ffmpeg",
 		":4: presets has no effect yet: this build has its own presets only",
 	} {
 		if i >= len(c.Ignored) || !strings.HasSuffix(c.Ignored[i], want) {
@@ -235,7 +235,7 @@ func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
 		}
 	}
 	for _, v := range c.Values {
-		if v.Name == "retention.uploads" && !strings.HasSuffix(v.Source, ":2 (no effect yet)") {
+		if v.Name == "verify.decode" && !strings.HasSuffix(v.Source, ":2 (no effect yet)") {
 			t.Errorf("%+v", v)
 		}
 	}
@@ -286,5 +286,33 @@ func TestDataDirectory(t *testing.T) {
 	}
 	if got, _, _ := dataDir("/from/flag"); got != "/from/flag" {
 		t.Errorf("got %s from the flag", got)
+	}
+}
+
+func TestDurationsMayHaveDays(t *testing.T) {
+	for text, want := range map[string]time.Duration{
+		"7d": 7 * 24 * time.Hour, "1d12h": 36 * time.Hour, "0d": 0, "0s": 0, "90s": 90 * time.Second, "1h30m": 90 * time.Minute, "106751d": 106751 * 24 * time.Hour,
+	} {
+		if got, err := ParseDuration(text); err != nil || got != want {
+			t.Errorf("%q: %v, %v, want %v", text, got, err, want)
+		}
+	}
+	for _, text := range []string{"", "d", "7", "-7d", "+7d", "1.5d", "7dd", "7d1d", "12h1d", "7d-1h", "7d+1h", "7 d", "106752d", "106751d24h", "99999999999999999999d", "7D"} {
+		if got, err := ParseDuration(text); err == nil {
+			t.Errorf("%q is taken for %v", text, got)
+		}
+	}
+}
+
+func TestRetentionIsForEverWhereItSaysSo(t *testing.T) {
+	c := mustLoad(t, "retention:\n  outputs: null\n  uploads: 0s\n  outputs_max_bytes: 2TiB\nbackup:\n  every: 7d\n", nil)
+	r := c.Retention
+	if r.Outputs != 0 || r.Uploads != 0 || r.Events != 90*24*time.Hour || r.Logs != 30*24*time.Hour || r.OutputsMaxBytes != 2<<40 || r.UploadsMaxBytes != 0 || c.Backup.Every != 7*24*time.Hour {
+		t.Errorf("%+v", r)
+	}
+	for _, yaml := range []string{"retention:\n  logs: -1h\n", "retention:\n  outputs: soon\n", "retention:\n  outputs_max_bytes: much\n", "retention:\n  uploads_max_bytes: -1\n"} {
+		if _, err := load(t, yaml, nil); err == nil || !strings.Contains(err.Error(), ":2: retention.") {
+			t.Errorf("%q: %v", yaml, err)
+		}
 	}
 }

@@ -24,11 +24,10 @@ type key struct {
 const section = "{}"
 
 const (
-	noRetention = "this build deletes nothing by age"
-	noRoots     = "this build takes uploads only"
-	noPresets   = "this build has its own presets only"
-	noRemotion  = "this build has no remotion service"
-	noDecode    = "this build verifies without ffmpeg"
+	noRoots    = "this build takes uploads only"
+	noPresets  = "this build has its own presets only"
+	noRemotion = "this build has no remotion service"
+	noDecode   = "this build verifies without ffmpeg"
 )
 
 var keys = []key{
@@ -157,11 +156,34 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Backup.Folder }, derive: inData("backups"), check: func(c *Config) string { return absolute(c.Backup.Folder) },
 	},
 
-	{name: "retention.outputs", why: "How long outputs are kept; null is for ever.", later: noRetention},
-	{name: "retention.uploads", fallback: "7d", why: "How long uploads are kept.", later: noRetention},
-	{name: "retention.events", fallback: "90d", why: "How long events are kept.", later: noRetention},
-	{name: "retention.logs", fallback: "30d", why: "How long logs of runs are kept.", later: noRetention},
-	{name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.", later: noRetention},
+	{
+		name: "retention.outputs", why: "How long outputs are kept after their job's end, such as 30d; null and 0s are for ever.",
+		into: func(c *Config) any { return limit{&c.Retention.Outputs} }, check: func(c *Config) string { return atLeast(c.Retention.Outputs, 0, "0s") },
+	},
+	{
+		name: "retention.uploads", fallback: "7d", why: "How long uploads are kept after the end of the last job that had them; 0s is for ever.",
+		into: func(c *Config) any { return &c.Retention.Uploads }, check: func(c *Config) string { return atLeast(c.Retention.Uploads, 0, "0s") },
+	},
+	{
+		name: "retention.events", fallback: "90d", why: "How long events are kept.",
+		into: func(c *Config) any { return &c.Retention.Events }, check: func(c *Config) string { return atLeast(c.Retention.Events, 0, "0s") },
+	},
+	{
+		name: "retention.logs", fallback: "30d", why: "How long logs of runs are kept.",
+		into: func(c *Config) any { return &c.Retention.Logs }, check: func(c *Config) string { return atLeast(c.Retention.Logs, 0, "0s") },
+	},
+	{
+		name: "retention.deliveries", fallback: "30d", why: "How long records of webhook deliveries are kept.",
+		into: func(c *Config) any { return &c.Retention.Deliveries }, check: func(c *Config) string { return atLeast(c.Retention.Deliveries, 0, "0s") },
+	},
+	{
+		name: "retention.outputs_max_bytes", why: "How much all outputs may be together, such as 2TiB: the oldest go first; null is no limit.",
+		into: func(c *Config) any { return limit{&c.Retention.OutputsMaxBytes} }, check: func(c *Config) string { return atLeast(c.Retention.OutputsMaxBytes, 0, "0B") },
+	},
+	{
+		name: "retention.uploads_max_bytes", why: "How much all uploads may be together; null is no limit.",
+		into: func(c *Config) any { return limit{&c.Retention.UploadsMaxBytes} }, check: func(c *Config) string { return atLeast(c.Retention.UploadsMaxBytes, 0, "0B") },
+	},
 
 	{name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: a path and the accounts, by name.", later: noRoots},
 	{

@@ -20,8 +20,13 @@ type price struct {
 	service string
 }
 
+// limit is a setting that may be null: then it stays zero.
+type limit struct{ into any }
+
 func formOf(into any) form {
-	switch into.(type) {
+	switch p := into.(type) {
+	case limit:
+		return formOf(p.into)
 	case *string:
 		return form{"!!str", "text"}
 	case *int, price:
@@ -29,7 +34,7 @@ func formOf(into any) form {
 	case *bool:
 		return form{"!!bool", "true or false"}
 	case *time.Duration:
-		return form{"!!str", "a duration such as 90s, 5m or 24h"}
+		return form{"!!str", "a duration such as 90s, 5m, 24h or 7d"}
 	case *int64:
 		return form{"", "a size such as 64MiB or 2TiB"}
 	case *[]netip.Prefix:
@@ -41,6 +46,11 @@ func formOf(into any) form {
 // parse reads text into a setting.
 func parse(text string, into any) (err error) {
 	switch p := into.(type) {
+	case limit:
+		if text == "" {
+			return nil
+		}
+		return parse(text, p.into)
 	case *string:
 		*p = text
 	case *int:
@@ -52,7 +62,7 @@ func parse(text string, into any) (err error) {
 			err = errors.New("neither")
 		}
 	case *time.Duration:
-		*p, err = time.ParseDuration(text)
+		*p, err = ParseDuration(text)
 	case *int64:
 		*p, err = parseSize(text)
 	case *[]netip.Prefix:
@@ -63,6 +73,30 @@ func parse(text string, into any) (err error) {
 	}
 	return nil
 }
+
+// ParseDuration reads a duration as Go writes it, which may begin with days of 24
+// hours each: 7d, 1d12h.
+func ParseDuration(text string) (time.Duration, error) {
+	days, rest, has := strings.Cut(text, "d")
+	if !has {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 32)
+	if err != nil || n > math.MaxInt64/uint64(day) {
+		return 0, errors.New("the days are no number")
+	}
+	d := time.Duration(n) * day
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && (more < 0 || strings.ContainsAny(rest[:1], "+-") || d+more < d) {
+		err = strconv.ErrRange
+	}
+	return d + more, err
+}
+
+const day = 24 * time.Hour
 
 var units = []struct {
 	suffix string

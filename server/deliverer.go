@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"slices"
 	"sync"
 	"time"
 
@@ -71,17 +73,7 @@ func (d *deliverer) loop(ctx context.Context) {
 // runOnce starts what is due and finds a place, and says when to look again;
 // what finds none is started as a try ends.
 func (d *deliverer) runOnce(ctx context.Context) (next time.Time) {
-	lanes, err := d.srv.o.DB.Lanes(ctx)
-	for _, l := range lanes {
-		if err != nil {
-			break
-		}
-		at := l.Due
-		if !at.After(d.srv.o.Now()) {
-			at, err = d.start(ctx, l)
-		}
-		next = fence.Sooner(next, at)
-	}
+	next, err := d.look(ctx)
 	if err != nil && ctx.Err() == nil {
 		d.srv.o.Log.Error("could not look for webhooks to deliver", "err", err)
 		return d.srv.o.Now().Add(time.Second)
@@ -89,26 +81,69 @@ func (d *deliverer) runOnce(ctx context.Context) (next time.Time) {
 	return next
 }
 
-// start starts the first due deliveries of a lane, and says when its next is due.
-func (d *deliverer) start(ctx context.Context, l store.Lane) (next time.Time, err error) {
-	if d.full(l.AccountID, l.Name) {
+// look goes to the account first that has the fewest tries under way: a place
+// that falls free is not for ever taken by whoever has waited longest.
+func (d *deliverer) look(ctx context.Context) (next time.Time, err error) {
+	outgoing, err := d.srv.o.DB.Outgoing(ctx)
+	slices.SortStableFunc(outgoing, func(a, b store.Outgoing) int { return cmp.Compare(d.accounts[a.AccountID], d.accounts[b.AccountID]) })
+	for _, o := range outgoing {
+		if err != nil {
+			break
+		}
+		at := o.Due
+		if !at.After(d.srv.o.Now()) {
+			at, err = d.startOf(ctx, o.AccountID)
+		}
+		next = fence.Sooner(next, at)
+	}
+	return next, err
+}
+
+// lanesAtOnce is how many lanes of an account one look is at: something is under
+// way in triesAtOnceAccount of them at the most, as many are begun, and the one
+// after says when the next is due.
+const lanesAtOnce = 2*triesAtOnceAccount + 1
+
+// startOf starts what an account has due, and says when its next is.
+func (d *deliverer) startOf(ctx context.Context, account string) (next time.Time, err error) {
+	if d.full(account) {
 		return next, nil
 	}
-	first, err := d.srv.o.DB.FirstOf(ctx, l.Name, triesAtOnceLane+1)
+	lanes, err := d.srv.o.DB.Lanes(ctx, account, lanesAtOnce)
+	for _, l := range lanes {
+		if err != nil || d.full(account) {
+			break
+		}
+		at := l.Due
+		if !at.After(d.srv.o.Now()) {
+			at, err = d.start(ctx, l.Name)
+		}
+		next = fence.Sooner(next, at)
+	}
+	return next, err
+}
+
+// start starts the first due deliveries of a lane, and says when its next is due.
+func (d *deliverer) start(ctx context.Context, lane string) (next time.Time, err error) {
+	if d.lanes[lane] >= triesAtOnceLane {
+		return next, nil
+	}
+	first, err := d.srv.o.DB.FirstOf(ctx, lane, triesAtOnceLane+1)
 	for _, w := range first {
 		switch {
 		case d.flying[w.ID]:
 		case w.Due.After(d.srv.o.Now()):
 			return w.Due, nil
-		case !d.full(w.AccountID, w.Lane):
+		case !d.full(w.AccountID) && d.lanes[lane] < triesAtOnceLane:
 			d.takeOff(ctx, w)
 		}
 	}
 	return next, err
 }
 
-func (d *deliverer) full(account, lane string) bool {
-	return len(d.flying) >= triesAtOnce || d.accounts[account] >= triesAtOnceAccount || d.lanes[lane] >= triesAtOnceLane
+// full says that an account has as many tries under way as it may, or all have.
+func (d *deliverer) full(account string) bool {
+	return len(d.flying) >= triesAtOnce || d.accounts[account] >= triesAtOnceAccount
 }
 
 func (d *deliverer) takeOff(ctx context.Context, w store.Delivery) {
@@ -140,7 +175,7 @@ func (d *deliverer) try(ctx context.Context, w store.Delivery) {
 	if ctx.Err() != nil && a.fault != "" {
 		return // the server stops: no fault of the receiver's
 	}
-	out, err := d.record(ctx, store.Tried{ID: w.ID, Tries: w.Tries, Status: a.status, Error: a.fault, Gone: a.gone, RetryAfter: a.retryAfter})
+	out, err := d.record(ctx, store.Tried{ID: w.ID, Round: w.Round, Tries: w.Tries, Status: a.status, Error: a.fault, Gone: a.gone, RetryAfter: a.retryAfter})
 	log := d.srv.o.Log.With("delivery", w.ID, "job", w.JobID, "type", w.Type, "try", w.Tries+1, "status", a.status)
 	switch {
 	case err != nil:

@@ -210,6 +210,25 @@ func TestBatch_AllOrNone(t *testing.T) {
 	}
 }
 
+// A batch that is wrong all over is refused once enough of it is known, and the
+// answer says that there is more.
+func TestBatch_WrongAllOver(t *testing.T) {
+	h := mustServe(t)
+	r := h.jobRequest(h.submit)
+	r.Inputs = nil
+	for range 100 {
+		r.Inputs = append(r.Inputs, api.Input{UploadID: ptr("upl_none")})
+	}
+	var many api.BatchRequest
+	for range 500 {
+		many.Jobs = append(many.Jobs, r)
+	}
+	p := h.post("/v1/jobs/batch", h.submit, many).refuses(422, "invalid_request")
+	if n := len(p.Errors); n != maxFaults+1 || p.Errors[n-1].Message != "and more than that: only the first 100 are listed" {
+		t.Errorf("%d faults are listed, the last %+v", n, p.Errors[n-1])
+	}
+}
+
 // What only the transaction sees of a batch undoes all of it.
 func TestBatch_CreditsShortForTheLast(t *testing.T) {
 	h := mustServe(t, func(o *Options) { o.Pricing = map[string]int64{"ffmpeg.transcode": 3} })

@@ -37,3 +37,26 @@ func TestOpenAPI_HasEveryRoute(t *testing.T) {
 		t.Errorf("%s is described and not served", route)
 	}
 }
+
+// Every way in which an object is answered stands in the document.
+func TestOpenAPI_HasEveryAnswerOfABlob(t *testing.T) {
+	h := mustServe(t)
+	j := h.mustSubmit(h.submit)
+	h.mustSucceed([]byte("0123456789"))
+	at := h.get("/v1/jobs/"+j.ID+"/output", h.read).is(302).Header.Get("Location")
+	path := h.mustDocument().Paths.Find("/v1/blobs/{key}")
+	etag := h.get(at, "").is(200).Header.Get("ETag")
+	for _, c := range []struct {
+		header, value string
+		status        int
+	}{
+		{"Range", "bytes=2-4", 206}, {"Range", "bytes=0-1,4-5", 206}, {"Range", "bytes=99-", 416},
+		{"If-None-Match", etag, 304}, {"If-Match", `"another"`, 412}, {"If-Range", etag, 200},
+	} {
+		h.isDescribed(path.Get, h.do("GET", at, "", nil, c.header, c.value).is(c.status))
+		h.isDescribed(path.Head, h.do("HEAD", at, "", nil, c.header, c.value).is(c.status))
+		if path.Get.Parameters.GetByInAndName("header", c.header) == nil {
+			t.Errorf("the header %s is not described", c.header)
+		}
+	}
+}

@@ -104,6 +104,9 @@ func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, e
 	if j.Status != fence.JobSucceeded || j.Artifact == nil {
 		return nil, refuse(http.StatusConflict, api.CodeJobNotSucceeded, "The job has no output; it is "+string(j.Status)+".")
 	}
+	if at := j.Artifact.DeletedAt; at != nil {
+		return nil, refuse(http.StatusGone, api.CodeOutputDeleted, "The output was deleted by retention on "+at.Format(time.DateOnly)+": retry the job to make it again.")
+	}
 	object, _, err := s.o.Artifacts.Open(ctx, j.Artifact.Key)
 	if errors.Is(err, artifact.ErrNotFound) { // the database was restored, or the store lost
 		return nil, refuse(http.StatusNotFound, api.CodeNotFound, "The job has succeeded, but its output is not in the store any more: submit the job again.")
@@ -170,7 +173,7 @@ func showItem(j store.Job) api.JobItem {
 		out.Hold = &api.Hold{Credits: j.Hold.Credits, State: j.Hold.State}
 	}
 	if a := j.Artifact; a != nil {
-		out.Artifact = &api.Artifact{Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: a.Media, Warnings: append([]string{}, a.Warnings...)}
+		out.Artifact = &api.Artifact{Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: a.Media, Warnings: append([]string{}, a.Warnings...), DeletedAt: a.DeletedAt}
 	}
 	return out
 }

@@ -24,7 +24,8 @@ type batchInput struct {
 	jobs []store.NewJob
 }
 
-// Resolve implements huma.Resolver, as that of jobInput does.
+// Resolve implements huma.Resolver, as that of jobInput does. It ends where more
+// faults are known than an answer lists.
 func (in *batchInput) Resolve(ctx huma.Context) (faults []error) {
 	c := callOf(ctx.Context())
 	if c.made.Replayed || len(in.Body.Jobs) > maxBatch { // the schema has said so
@@ -36,7 +37,9 @@ func (in *batchInput) Resolve(ctx huma.Context) (faults []error) {
 			return []error{c.server.refusalOf(err)}
 		}
 		in.jobs = append(in.jobs, check.job)
-		faults = append(faults, check.faults...)
+		if faults = append(faults, check.faults...); len(faults) > maxFaults {
+			break
+		}
 	}
 	return faults
 }

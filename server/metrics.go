@@ -23,9 +23,10 @@ type Metrics struct {
 	batch, writerWait, batchTime prometheus.Histogram
 	lost                         prometheus.Counter
 
-	received, sent prometheus.Counter
-	requests       *prometheus.CounterVec
-	requestTime    *prometheus.HistogramVec
+	received, sent      prometheus.Counter
+	removed, freedBytes *prometheus.CounterVec
+	requests            *prometheus.CounterVec
+	requestTime         *prometheus.HistogramVec
 }
 
 var (
@@ -51,13 +52,18 @@ func NewMetrics(version string) *Metrics {
 
 		received:    counter("rendermac_blob_received_bytes_total", "Bytes of parts that came in through signed URLs."),
 		sent:        counter("rendermac_blob_sent_bytes_total", "Bytes of objects that went out through signed URLs."),
+		removed:     counters("rendermac_retention_removed_total", "What retention has removed, by kind.", "kind"),
+		freedBytes:  counters("rendermac_retention_freed_bytes_total", "Bytes of the files that retention has removed, by kind.", "kind"),
 		requests:    counters("rendermac_http_requests_total", "Requests, by method, route pattern and class of status.", "method", "route", "status"),
 		requestTime: prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: "rendermac_http_request_seconds", Help: "How long an answer took, by route pattern; streams and WebSockets are not timed.", Buckets: anyTime}, []string{"route"}),
+	}
+	for _, kind := range []string{"outputs", "uploads", "open_uploads", "logs", "events", "deliveries"} {
+		m.freed(kind, 0, 0) // 0 until there is something: nothing is not unknown
 	}
 	build := prometheus.NewGauge(prometheus.GaugeOpts{Name: "rendermac_build_info", Help: "1, with the version.", ConstLabels: prometheus.Labels{"version": version}})
 	build.Set(1)
 	m.registry.MustRegister(m.wait, m.run, m.verify, m.attempts, m.batch, m.writerWait, m.batchTime, m.lost,
-		m.received, m.sent, m.requests, m.requestTime, build,
+		m.received, m.sent, m.removed, m.freedBytes, m.requests, m.requestTime, build,
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
@@ -117,4 +123,10 @@ func codeLabel(e store.Ended) string {
 func (m *Metrics) moved(in, out int64) {
 	m.received.Add(float64(in))
 	m.sent.Add(float64(out))
+}
+
+// freed counts what retention has removed; rows free no bytes of the disk.
+func (m *Metrics) freed(kind string, n, bytes int64) {
+	m.removed.WithLabelValues(kind).Add(float64(n))
+	m.freedBytes.WithLabelValues(kind).Add(float64(bytes))
 }

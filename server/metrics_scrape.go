@@ -15,17 +15,22 @@ import (
 // scrapeAge is for how long one look at the database serves every scrape.
 const scrapeAge = 5 * time.Second
 
+// storedAge is longer: a sum goes through all the files that are kept.
+const storedAge = 5 * time.Minute
+
 // levels are the metrics that are read at a scrape: rows through the readers, the
 // sessions, the disk. Where something cannot be read, its metrics are missing and
 // the others are there.
 type levels struct {
 	srv  *Server
 	rows glance[store.Levels]
+	held glance[map[string]int64]
 	lame atomic.Int64 // scrapes that could not read everything
 
 	queue, oldest, devices, webhooks *prometheus.Desc
 	connected, slots, busy           *prometheus.Desc
 	database, wal, free, errors      *prometheus.Desc
+	stored                           *prometheus.Desc
 }
 
 func (m *Metrics) watch(s *Server) {
@@ -44,13 +49,14 @@ func (m *Metrics) watch(s *Server) {
 		database:  describe("rendermac_database_bytes", "Size of the database file."),
 		wal:       describe("rendermac_wal_bytes", "Size of the database's write-ahead log."),
 		free:      describe("rendermac_disk_free_bytes", "Room on the disk that holds the database, and the artifacts.", "disk"),
+		stored:    describe("rendermac_stored_bytes", "Bytes of the outputs and of the complete uploads that are kept; summed up every 5 minutes.", "kind"),
 		errors:    describe("rendermac_scrape_errors_total", "Scrapes that could not read everything: what they lack could not be read."),
 	})
 }
 
 // Describe implements prometheus.Collector.
 func (l *levels) Describe(out chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free, l.errors} {
+	for _, d := range []*prometheus.Desc{l.queue, l.oldest, l.devices, l.webhooks, l.connected, l.slots, l.busy, l.database, l.wal, l.free, l.stored, l.errors} {
 		out <- d
 	}
 }
@@ -83,10 +89,26 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 	if err == nil {
 		l.collectRows(rows, gauge)
 	}
-	if failed || err != nil {
+	stored, lost := l.held.get(l.srv.o.Mono, storedAge, l.sums)
+	for kind, bytes := range stored {
+		gauge(l.stored, float64(bytes), kind)
+	}
+	if failed || err != nil || lost != nil {
 		l.lame.Add(1)
 	}
 	out <- prometheus.MustNewConstMetric(l.errors, prometheus.CounterValue, float64(l.lame.Load()))
+}
+
+func (l *levels) sums() (map[string]int64, error) {
+	stored := map[string]int64{}
+	for kind, files := range map[string]store.FileKind{"outputs": store.Outputs, "uploads": store.Uploads} {
+		bytes, err := l.srv.o.DB.StoredBytes(context.Background(), files)
+		if err != nil {
+			return nil, err
+		}
+		stored[kind] = bytes
+	}
+	return stored, nil
 }
 
 // collectRows says 0 where nothing is, so that an alert sees the difference

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net/http"
 	"reflect"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +74,25 @@ func describeDevice(m *mount, op *huma.Operation) {
 
 func describeBlob(m *mount, op *huma.Operation) {
 	describeSigned(op)
+	for name, what := range map[string]string{
+		"If-Match": "an ETag: 412 where the object is another one", "Range": "bytes=…: only these are answered, with 206", "If-Range": "an ETag: the range only of this very object, else the whole",
+		"If-None-Match": "an ETag: nothing but 304 where the object is still this one",
+	} {
+		op.Parameters = append(op.Parameters, &huma.Param{Name: name, In: "header", Description: what, Schema: &huma.Schema{Type: huma.TypeString}})
+	}
+	slices.SortFunc(op.Parameters[3:], func(a, b *huma.Param) int { return strings.Compare(a.Name, b.Name) })
 	m.responds(op, "*/*", &huma.Schema{Type: huma.TypeString, Format: "binary"})
+	header := func(what string) *huma.Param {
+		return &huma.Param{Description: what, Schema: &huma.Schema{Type: huma.TypeString}}
+	}
+	etag := header("the object's SHA-256, in quotes")
+	op.Responses["200"].Headers = map[string]*huma.Param{"ETag": etag}
+	op.Responses["206"] = &huma.Response{
+		Description: "Partial Content: what Range asks for; several ranges as multipart/byteranges", Content: op.Responses["200"].Content,
+		Headers: map[string]*huma.Param{"ETag": etag, "Content-Range": header("which bytes, of how many")},
+	}
+	op.Responses["304"] = &huma.Response{Description: "Not Modified: If-None-Match names this object", Headers: map[string]*huma.Param{"ETag": etag}}
+	op.Responses["412"] = &huma.Response{Description: "Precondition Failed: If-Match names another object"}
 }
 
 func describePut(m *mount, op *huma.Operation) {

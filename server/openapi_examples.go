@@ -27,7 +27,8 @@ var exampleBodies = map[string]json.RawMessage{
 	"createPairing": json.RawMessage(`{"name":"studio-2"}`),
 	"pair": json.RawMessage(`{"code":"K7QD-2MXP","name":"mini.local","device":{"platform":"darwin","arch":"arm64","model":"Mac mini (M4)",` +
 		`"os_version":"26.1","cpus":10,"memory_bytes":17179869184,"free_disk_bytes":200000000000,"encoders":["libx264"],"features":["drawtext"]}}`),
-	"createAccount": json.RawMessage(`{"name":"acme","credit_limit":1000}`),
-	"changeAccount": json.RawMessage(`{"credit_limit":null}`),
-	"createKey":     json.RawMessage(`{"name":"render script","account_id":"acc_01kbd3m8q5w9x2c7e4r6t8y0za","scope":"submit"}`),
+	"createAccount":  json.RawMessage(`{"name":"acme","credit_limit":1000}`),
+	"collectGarbage": json.RawMessage(`{"dry_run":true}`),
+	"changeAccount":  json.RawMessage(`{"credit_limit":null}`),
+	"createKey":      json.RawMessage(`{"name":"render script","account_id":"acc_01kbd3m8q5w9x2c7e4r6t8y0za","scope":"submit"}`),
 }

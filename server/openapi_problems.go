@@ -20,7 +20,7 @@ var codeStatus = map[string]int{
 	api.CodeForbidden: 403, api.CodeBadSignature: 403, api.CodeBadCode: 403, api.CodeNotFound: 404,
 	api.CodeJobTerminal: 409, api.CodeJobNotSucceeded: 409, api.CodeJobNotTerminal: 409, api.CodeJobNotQueued: 409,
 	api.CodeUploadIncomplete: 409, api.CodePartHeld: 409, api.CodeDeviceRevoked: 409, api.CodeLastAdminKey: 409,
-	api.CodeTooLarge: 413, api.CodeUnsupportedType: 415, api.CodeBadRange: 416,
+	api.CodeOutputDeleted: 410, api.CodeTooLarge: 413, api.CodeUnsupportedType: 415, api.CodeBadRange: 416,
 	api.CodeInvalid: 422, api.CodeDigestMismatch: 422, api.CodeKeyReused: 422, api.CodeTooManyRequests: 429,
 	api.CodeInternal: 500, api.CodeStoreUnavailable: 503, api.CodeInsufficientSpace: 507,
 }
@@ -36,7 +36,7 @@ var ownCodes = map[string][]string{
 	"cancelJob":      {api.CodeJobTerminal},
 	"retryJob":       {api.CodeCreditExhausted, api.CodeJobNotTerminal},
 	"changeJob":      {api.CodeJobNotQueued},
-	"getOutput":      {api.CodeJobNotSucceeded},
+	"getOutput":      {api.CodeJobNotSucceeded, api.CodeOutputDeleted},
 	"changeDevice":   {api.CodeDeviceRevoked},
 	"revokeKey":      {api.CodeLastAdminKey},
 	"pair":           {api.CodeBadCode, api.CodeTooManyRequests},

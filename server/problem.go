@@ -32,7 +32,14 @@ type document = api.Error
 // GetHeaders implements huma.HeadersError.
 func (r *refusal) GetHeaders() http.Header { return r.headers }
 
+// maxFaults bounds an answer: whoever has done more than that wrong has done one
+// thing wrong often.
+const maxFaults = 100
+
 func refuse(status int, code, detail string, faults ...api.Fault) *refusal {
+	if len(faults) > maxFaults {
+		faults = append(faults[:maxFaults:maxFaults], api.Fault{Message: fmt.Sprintf("and more than that: only the first %d are listed", maxFaults)})
+	}
 	return &refusal{document: api.NewError(status, code, detail, faults...)}
 }
 

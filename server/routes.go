@@ -70,6 +70,7 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/keys", "listKeys", scopeAdmin, 200, "The API keys, revoked ones too", typed(s.listKeys)},
 		{http.MethodPost, "/v1/keys", "createKey", scopeAdmin, 201, "Make an API key; it is shown once", typed(s.createKey)},
 		{http.MethodDelete, "/v1/keys/{id}", "revokeKey", scopeAdmin, 204, "Revoke an API key for good", typed(s.revokeKey)},
+		{http.MethodPost, "/v1/gc", "collectGarbage", scopeAdmin, 200, "Remove what is older, or more, than is to be kept; or say what that would be", typed(s.collectGarbage)},
 		{http.MethodGet, "/v1/stats", "getStats", scopeRead, 200, "Queue depth, times, devices, and the last 24 h by hour", typed(s.getStats)},
 
 		{http.MethodGet, "/", "home", scopeNone, 200, "The front page", plain(s.home, describePage)},

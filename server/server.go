@@ -1,6 +1,6 @@
 // Package server is the control plane's outside: the HTTP API, the agents'
 // gateway, and the loops that drive the store: matcher, verifier, sweeper,
-// deliverer. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
+// deliverer, retention. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
 package server
 
 import (
@@ -37,6 +37,7 @@ type Options struct {
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
 	Backups        Backups
+	Retention      Retention
 
 	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
 	Metrics         *Metrics // nil: of its own
@@ -53,6 +54,7 @@ type Server struct {
 	feed      *feed
 	wrongKeys *guesses
 	deliverer *deliverer
+	retention *retention
 	metrics   *Metrics
 	stats     statsCache
 	handler   http.Handler
@@ -72,6 +74,7 @@ func New(o Options) (*Server, error) {
 	s.sweeper = newSweeper(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
+	s.retention = newRetention(s)
 	var err error
 	s.handler, err = s.routes()
 	return s, err
@@ -90,7 +93,7 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.daily, (&backups{srv: s}).loop} {
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil
@@ -109,13 +112,12 @@ func (s *Server) Stop() {
 	s.loops.Wait()
 }
 
-// daily removes what is left to be removed, and keeps the database's planner
+// daily forgets the keys that have expired, and keeps the database's planner
 // informed.
 func (s *Server) daily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
-		s.discardAll(ctx)
 		if err := s.o.DB.ForgetKeys(ctx); err != nil {
 			s.o.Log.Warn("could not delete the idempotency keys that have expired", "err", err)
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"rendermac/agentproto"
@@ -29,6 +30,25 @@ func (s *Server) settle(e store.Ended, answer agentproto.Message) {
 // discard removes what an attempt that did not succeed has written (F16). What
 // it cannot remove is still noted, and tried again by discardAll.
 func (s *Server) discard(ctx context.Context, key string) {
+	if err := s.erase(ctx, key); err != nil {
+		s.o.Log.Warn("could not discard an output: it is tried again within the hour", "key", key, "err", err)
+	}
+}
+
+// erase removes objects that are noted as nobody's, and then the notes. With an
+// error some may be left: what is noted is tried again.
+func (s *Server) erase(ctx context.Context, keys ...string) error {
+	var gone []string
+	for _, key := range keys {
+		if err := s.eraseOne(ctx, key); err != nil {
+			return errors.Join(err, s.o.DB.Discarded(ctx, gone...))
+		}
+		gone = append(gone, key)
+	}
+	return s.o.DB.Discarded(ctx, gone...)
+}
+
+func (s *Server) eraseOne(ctx context.Context, key string) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	failpoint.At("server.discard.before")
@@ -37,12 +57,7 @@ func (s *Server) discard(ctx context.Context, key string) {
 		err = s.o.Artifacts.Delete(ctx, key)
 	}
 	failpoint.At("server.discard.after")
-	if err == nil {
-		err = s.o.DB.Discarded(ctx, key)
-	}
-	if err != nil {
-		s.o.Log.Warn("could not discard an output: it is tried again within a day", "key", key, "err", err)
-	}
+	return err
 }
 
 // discardAll removes what a crash, or an object store that was away, has left.
@@ -51,7 +66,7 @@ func (s *Server) discardAll(ctx context.Context) {
 	for after := ""; ; {
 		keys, err := s.o.DB.Discards(ctx, after, page)
 		if err != nil {
-			s.o.Log.Warn("could not list the outputs to discard", "err", err)
+			s.o.Log.Warn("could not list the objects to discard", "err", err)
 			return
 		}
 		for _, key := range keys {

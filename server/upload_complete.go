@@ -78,6 +78,9 @@ func (u *uploads) finish(ctx context.Context, up store.Upload, claimed string) (
 			"The bytes do not have the SHA-256 that was announced and were dropped; send every part again, with the URLs that GET /v1/uploads/"+up.ID+" gives.")
 	}
 	media, err := u.uploadProbe(ctx, up.Key)
+	if errors.Is(err, artifact.ErrNotFound) { // retention found it too old to be completed
+		return up, notFound("upload")
+	}
 	if err != nil {
 		return up, err
 	}

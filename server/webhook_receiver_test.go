@@ -138,7 +138,7 @@ func (h *httpServer) delivery(job string) api.Delivery {
 // secrets are those that sign what is pending.
 func (h *httpServer) secrets() []string {
 	h.Helper()
-	lanes, err := h.db.Lanes(context.Background())
+	lanes, err := h.db.Lanes(context.Background(), h.account, 1)
 	if err != nil || len(lanes) == 0 {
 		h.Fatalf("lanes %v, %v", lanes, err)
 	}

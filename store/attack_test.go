@@ -97,11 +97,16 @@ var attacks = []attack{
 		SELECT job_id, id, output_key, claimed_bytes + 1, claimed_sha256, 0 FROM job_attempts WHERE id = '{committing.attempt}'`},
 	{"artifacts_same", `UPDATE artifacts SET sha256 = '{hash}' WHERE job_id = '{won}'`},
 	{"artifacts_same", `UPDATE artifacts SET attempt_id = '{failed.attempt}' WHERE job_id = '{won}'`},
+	{"artifacts_deleted", `UPDATE artifacts SET deleted_at = NULL WHERE job_id = '{erased}'`},
 	{"artifacts_keep", `DELETE FROM artifacts WHERE job_id = '{won}'`},
 	{"uploads_start", `INSERT OR REPLACE INTO uploads (id, account_id, name, bytes, part_bytes, status, object_key, created_at)
 		SELECT id, account_id, name, 0, 1, 'open', object_key, 0 FROM uploads WHERE id = '{upload}'`},
 	{"uploads_complete", `UPDATE uploads SET status = 'open' WHERE id = '{upload}'`},
 	{"uploads_complete", `UPDATE uploads SET sha256 = NULL WHERE id = '{upload}'`},
+	{"uploads_complete", `UPDATE uploads SET status = 'complete' WHERE id = '{goneUpload}'`},
+	{"uploads_deleted", `UPDATE uploads SET deleted_at = NULL WHERE id = '{goneUpload}'`},
+	{"job_inputs_there", `INSERT INTO job_inputs (job_id, position, upload_id) VALUES ('{queued}', 1, '{goneUpload}')`},
+	{"job_inputs_there", `INSERT INTO job_inputs (job_id, position, input_job_id) VALUES ('{queued}', 1, '{erased}')`},
 
 	// Credits.
 	{"holds_start", `INSERT OR REPLACE INTO holds SELECT job_id, account_id, 1, 'held', created_at, NULL FROM holds WHERE job_id = '{won}'`},
@@ -167,6 +172,10 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 	must(t, err)
 	_, err = f.Fail(ctx, failed, fence.RunnerFailed, "no")
 	must(t, err)
+	erased := f.commits(t, lease())
+	f.succeeds(t, erased)
+	goneUpload, err := f.CreateUpload(ctx, store.NewUpload{AccountID: f.account, Name: "gone.mov", Bytes: 4, PartBytes: 4})
+	must(t, err)
 	again := lease()
 	_, err = f.Fail(ctx, again, fence.InternalError, "no")
 	must(t, err)
@@ -191,6 +200,8 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 	db = f.raw(t)
 	for _, setUp := range []string{
 		`PRAGMA foreign_keys = OFF`, // as in SQLite's own shell
+		`UPDATE artifacts SET deleted_at = 1 WHERE job_id = '` + erased.JobID + `'`,
+		`UPDATE uploads SET deleted_at = 1 WHERE id = '` + goneUpload.ID + `'`,
 		`UPDATE jobs SET status = 'active', attempts = 1 WHERE id = '` + idle + `'`,
 		`UPDATE job_attempts SET status = 'failed', ended_at = 1 WHERE id = '` + unpublished.AttemptID + `'`,
 		`UPDATE job_attempts SET status = 'failed', ended_at = 1 WHERE id = '` + ungranted.AttemptID + `'`,
@@ -204,6 +215,7 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 		"{committing}", committing.JobID, "{committing.attempt}", committing.AttemptID, "{unpublished}", unpublished.JobID,
 		"{again}", again.JobID, "{live}", live.JobID, "{live.attempt}", live.AttemptID, "{ungranted.attempt}", ungranted.AttemptID,
 		"{idle}", idle, "{cancelled}", cancelled, "{queued}", queued, "{waiting}", waiting, "{upload}", f.upload,
+		"{erased}", erased.JobID, "{goneUpload}", goneUpload.ID,
 		"{mac}", f.mac.DeviceID, "{other}", other, "{revoked}", revoked, "{account}", f.account, "{goneKey}", goneKey.ID,
 		"{movement}", `(at, account_id, kind, debit, credit, amount, held, spent)`, "{keycolumns}", `(id, account_id, name, scope, key_hash, created_at)`,
 		"{hash}", strings.Repeat("0", 64), "{nohash}", strings.Repeat("x", 64),

@@ -132,7 +132,7 @@ func copyPages(driver any, temp string) error {
 		return err
 	}
 	_, err = b.Step(-1)
-	return errors.Join(err, b.Finish())
+	return cmpErr(err, b.Finish()) // Finish says the same again
 }
 
 // finishCopy makes the copy one file that any SQLite can read, also where it

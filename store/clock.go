@@ -37,6 +37,7 @@ func (t *tx) shift(by time.Duration) error {
 			WHERE retry_after IS NOT NULL AND job_id IN (SELECT id FROM jobs WHERE status = 'queued' OR status = 'active')`,
 		`UPDATE devices SET last_seen_at = last_seen_at + ?1 WHERE online = 1`,
 		`UPDATE webhook_deliveries SET next_try_at = next_try_at + ?1 WHERE state = 'pending'`,
+		`UPDATE webhook_lanes SET due = due + ?1`,
 	} {
 		if err := t.exec(query, by.Milliseconds()); err != nil {
 			return err
@@ -84,9 +85,13 @@ func (db *DB) recover(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		err = t.exec(`UPDATE webhook_deliveries SET next_try_at = ?1 WHERE state = 'pending' AND next_try_at > ?1`, ms(t.now.Add(longestRetryWait)))
-		if err != nil {
-			return err
+		for _, query := range []string{
+			`UPDATE webhook_deliveries SET next_try_at = ?1 WHERE state = 'pending' AND next_try_at > ?1`,
+			`UPDATE webhook_lanes SET due = ?1 WHERE due > ?1`,
+		} {
+			if err := t.exec(query, ms(t.now.Add(longestRetryWait))); err != nil {
+				return err
+			}
 		}
 		if err := t.exec(`UPDATE devices SET last_seen_at = ? WHERE online = 1`, ms(t.now)); err != nil {
 			return err

@@ -32,6 +32,8 @@ func (f DeliveryFilter) index() string {
 	switch {
 	case f.JobID != "":
 		return "INDEXED BY webhook_deliveries_job "
+	case (f.State == "pending" || f.State == "failed") && f.AccountID != "":
+		return "INDEXED BY webhook_deliveries_" + f.State + "_of "
 	case f.State == "pending" || f.State == "failed":
 		return "INDEXED BY webhook_deliveries_" + f.State + " "
 	case f.AccountID != "":
@@ -43,8 +45,8 @@ func (f DeliveryFilter) index() string {
 // inState is written out, so that a partial index can answer.
 var inState = map[string]string{"pending": "state = 'pending'", "delivered": "state = 'delivered'", "failed": "state = 'failed'"}
 
-// Deliveries lists webhooks.
-func (db *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryRow, error) {
+// query is what stands behind FROM webhook_deliveries.
+func (f DeliveryFilter) query() (string, []any) {
 	where, args := []string{"1 = 1"}, []any{}
 	for _, narrow := range []struct{ clause, value string }{{"job_id = ?", f.JobID}, {"account_id = ?", f.AccountID}, {"id < ?", f.Before}} {
 		if narrow.value != "" {
@@ -54,9 +56,15 @@ func (db *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryRow, 
 	if f.State != "" {
 		where = append(where, inState[f.State])
 	}
+	return f.index() + "WHERE " + strings.Join(where, " AND ") + " ORDER BY id DESC LIMIT ?", append(args, f.Limit)
+}
+
+// Deliveries lists webhooks.
+func (db *DB) Deliveries(ctx context.Context, f DeliveryFilter) ([]DeliveryRow, error) {
 	var list []DeliveryRow
+	where, args := f.query()
 	err := db.read(ctx, func(q querier) (err error) {
-		list, err = q.deliveries(f.index()+"WHERE "+strings.Join(where, " AND ")+" ORDER BY id DESC LIMIT ?", append(args, f.Limit)...)
+		list, err = q.deliveries(where, args...)
 		return err
 	})
 	return list, err
@@ -92,10 +100,13 @@ func (db *DB) Redeliver(ctx context.Context, id string) (DeliveryRow, error) {
 		}
 		row, t.outbox = rows[0], true
 		now := t.now
-		err = t.change("redeliver", `UPDATE webhook_deliveries SET state = 'pending', tries = 0, next_try_at = ?, delivered_at = NULL
+		err = t.change("redeliver", `UPDATE webhook_deliveries SET state = 'pending', round = round + 1, tries = 0, next_try_at = ?, delivered_at = NULL
 			WHERE id = ? AND state = ? AND tries = ?`, ms(now), id, row.State, row.Tries)
+		if err != nil {
+			return err
+		}
 		row.State, row.Tries, row.NextTryAt, row.DeliveredAt = "pending", 0, &now, nil
-		return err
+		return t.moveLane(id)
 	})
 	return row, err
 }

@@ -11,7 +11,7 @@ func (t *tx) oweDiscard(attemptID string) error {
 	return t.exec(`INSERT INTO discards (object_key) SELECT object_key FROM artifact_grants WHERE attempt_id = ? AND bytes IS NOT NULL`, attemptID)
 }
 
-// Discards lists outputs whose bytes are still to be removed, in the order of
+// Discards lists objects whose bytes are still to be removed, in the order of
 // their keys, after one.
 func (db *DB) Discards(ctx context.Context, after string, limit int) ([]string, error) {
 	var keys []string
@@ -26,7 +26,12 @@ func (db *DB) Discards(ctx context.Context, after string, limit int) ([]string, 
 	return keys, err
 }
 
-// Discarded notes that the bytes of an output are gone.
-func (db *DB) Discarded(ctx context.Context, key string) error {
-	return db.w.do(ctx, func(t *tx) error { return t.exec(`DELETE FROM discards WHERE object_key = ?`, key) })
+// Discarded notes that the bytes of these objects are gone.
+func (db *DB) Discarded(ctx context.Context, keys ...string) error {
+	if len(keys) == 0 {
+		return nil
+	}
+	return db.w.do(ctx, func(t *tx) error {
+		return t.exec(`DELETE FROM discards WHERE object_key IN (SELECT value FROM json_each(?))`, asJSON(keys))
+	})
 }

@@ -59,9 +59,13 @@ func (t *tx) enqueueWebhook(w webhook, r run, happened, code string) error {
 		},
 	})
 	t.outbox = true
-	return t.exec(`INSERT INTO webhook_deliveries (id, account_id, job_id, url, type, body, state, next_try_at, created_at)
+	err = t.exec(`INSERT INTO webhook_deliveries (id, account_id, job_id, url, type, body, state, next_try_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'pending', ?, ?)`,
 		id, r.accountID, r.job.ID, w.url.String, kind, body, ms(t.now), ms(t.now))
+	if err != nil {
+		return err
+	}
+	return t.moveLane(id)
 }
 
 func wants(events, kind string) bool {

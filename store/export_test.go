@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -16,7 +17,13 @@ func LoseABatch(db *DB) error {
 func CommitEachAlone(db *DB) { db.w.limit = 1 }
 
 // OutboxQueries are what the deliverer asks all the time.
-var OutboxQueries = []string{lanesQuery, firstOfQuery}
+var OutboxQueries = []string{outgoingQuery, lanesQuery, firstOfQuery, firstIntoLane}
+
+// Query is how a list of deliveries is asked for.
+func (f DeliveryFilter) Query() (string, []any) {
+	where, args := f.query()
+	return "SELECT id FROM webhook_deliveries " + where, args
+}
 
 // Triggers is the SQL of the database's own guard.
 func Triggers() string {
@@ -36,3 +43,14 @@ func SetEventStretch(n int64) (before int64) {
 
 // FirstJobID is where the ids of an instant begin.
 func FirstJobID(at time.Time) string { return firstID(ms(at)) }
+
+// RetentionQueries are all that retention asks.
+func RetentionQueries() (all []string) {
+	for _, k := range []FileKind{Outputs, Uploads, OpenUploads} {
+		all = append(all, k.page, k.users, k.remove, k.total)
+	}
+	for _, k := range []RowKind{Logs, Events, Deliveries} {
+		all = append(all, k.page, k.remove)
+	}
+	return slices.DeleteFunc(all, func(q string) bool { return q == "" })
+}

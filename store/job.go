@@ -50,23 +50,25 @@ type Artifact struct {
 	SHA256   string
 	Media    json.RawMessage
 	Warnings []string
+	// DeletedAt is when retention has removed its bytes; nil while they are there.
+	DeletedAt *time.Time
 }
 
 const jobColumns = `j.id, j.account_id, j.status, j.service, j.params, j.priority, j.max_attempts, j.admission_deadline, j.requires, j.webhook_url,
 	j.webhook_events, j.output_name, j.content_type, j.labels, j.retry_of, j.waiting_on, j.failure_code, j.failure_message, j.created_at, j.started_at, j.finished_at,
-	h.credits, h.state, f.object_key, f.bytes, f.sha256, f.media, (SELECT warnings FROM job_attempts a WHERE a.id = f.attempt_id)`
+	h.credits, h.state, f.object_key, f.bytes, f.sha256, f.media, f.deleted_at, (SELECT warnings FROM job_attempts a WHERE a.id = f.attempt_id)`
 
 const jobTables = ` FROM jobs j LEFT JOIN holds h ON h.job_id = j.id LEFT JOIN artifacts f ON f.job_id = j.id `
 
 func scanJob(rows *sql.Rows) (Job, error) {
 	var j Job
 	var params, events, labels string
-	var deadline, started, finished, credits, bytes sql.NullInt64
+	var deadline, started, finished, credits, bytes, deleted sql.NullInt64
 	var requires, hold, key, sha, media, warnings sql.NullString
 	var created int64
 	err := rows.Scan(&j.ID, &j.AccountID, &j.Status, &j.Service, &params, &j.Priority, &j.MaxAttempts, &deadline, &requires, &j.WebhookURL,
 		&events, &j.OutputName, &j.ContentType, &labels, &j.RetryOf, &j.WaitingOn, &j.FailureCode, &j.FailureMessage, &created, &started, &finished,
-		&credits, &hold, &key, &bytes, &sha, &media, &warnings)
+		&credits, &hold, &key, &bytes, &sha, &media, &deleted, &warnings)
 	if err != nil {
 		return j, err
 	}
@@ -78,7 +80,7 @@ func scanJob(rows *sql.Rows) (Job, error) {
 		j.Hold = &Hold{Credits: credits.Int64, State: hold.String}
 	}
 	if key.Valid {
-		j.Artifact = &Artifact{Key: key.String, Bytes: bytes.Int64, SHA256: sha.String, Media: rawOrNil(media)}
+		j.Artifact = &Artifact{Key: key.String, Bytes: bytes.Int64, SHA256: sha.String, Media: rawOrNil(media), DeletedAt: timeOrNil(deleted)}
 		_ = json.Unmarshal([]byte(warnings.String), &j.Artifact.Warnings)
 	}
 	return j, nil

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"syscall"
 	"time"
 
 	"rendermac/failpoint"
@@ -119,7 +118,7 @@ func (db *DB) noteRevoked(ctx context.Context, soon ...revocation) error {
 	if err := writeRevoked(path, soon); err != nil {
 		db.o.Log.Error("a revocation could not be noted", "file", path, "err", err)
 		code := CodeUnavailable
-		if errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) {
+		if IsFull(err) {
 			code = CodeStorageFull
 		}
 		return &fence.Error{Code: code, Rule: "F18", Message: "the revocation could not be written to the file " + path + ", so a restore might undo it: free some space on its disk or make it writable, then revoke again"}

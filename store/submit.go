@@ -145,19 +145,21 @@ func (t *tx) checkInputs(j NewJob) (foundInputs, []fence.Fault, error) {
 // checkInput refuses another account's upload or job in the same words as one
 // that does not exist.
 func (q querier) checkInput(account string, in NewInput) (name string, waits bool, fault *fence.Fault, err error) {
+	var removed bool
 	if in.UploadID != "" {
 		var status string
-		err := q.one(`SELECT name, status FROM uploads WHERE id = ? AND account_id = ?`, []any{in.UploadID, account}, &name, &status)
-		if errors.Is(err, sql.ErrNoRows) {
+		err := q.one(`SELECT name, status, deleted_at IS NOT NULL FROM uploads WHERE id = ? AND account_id = ?`, []any{in.UploadID, account}, &name, &status, &removed)
+		switch {
+		case errors.Is(err, sql.ErrNoRows):
 			return "", false, &fence.Fault{Location: "upload_id", Message: "there is no such upload"}, nil
-		}
-		if err == nil && status != "complete" {
+		case removed:
+			fault = &fence.Fault{Location: "upload_id", Message: "the upload has been deleted by retention: upload the file again"}
+		case err == nil && status != "complete":
 			fault = &fence.Fault{Location: "upload_id", Message: "the upload is not complete: send the missing parts and complete it"}
 		}
 		return name, false, fault, err
 	}
 	var status fence.JobStatus
-	var removed bool
 	err = q.one(`SELECT j.output_name, j.status, f.deleted_at IS NOT NULL FROM jobs j LEFT JOIN artifacts f ON f.job_id = j.id
 		WHERE j.id = ? AND j.account_id = ?`, []any{in.JobID, account}, &name, &status, &removed)
 	switch {
@@ -166,7 +168,7 @@ func (q querier) checkInput(account string, in NewInput) (name string, waits boo
 	case status == fence.JobFailed || status == fence.JobCancelled || status == fence.JobCancelling:
 		fault = &fence.Fault{Location: "job_id", Message: "that job has no output: it is " + string(status)}
 	case removed:
-		fault = &fence.Fault{Location: "job_id", Message: "that job's output has been removed: run it again"}
+		fault = &fence.Fault{Location: "job_id", Message: "that job's output has been deleted by retention: run that job again"}
 	}
 	return name, status != fence.JobSucceeded, fault, err
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"rendermac/fence"
 	"rendermac/store"
@@ -99,4 +100,20 @@ func TestTheUpgradeFindsTheBalances(t *testing.T) {
 		t.Errorf("after the upgrade the journal is %q, want %q", got, want)
 	}
 	f.submit(t, func(j *store.NewJob) { j.Credits = 1 })
+}
+
+// What was to be sent before lanes had rows of their own stands in them.
+func TestTheUpgradeFindsTheLanes(t *testing.T) {
+	f := open(t)
+	for _, url := range []string{"http://a.test/", "http://b.test/", "http://a.test/x"} {
+		f.told(t, url)
+		f.clock.Advance(time.Second)
+	}
+	f.tried(t, store.Tried{ID: f.told(t, "http://done.test/")})
+	want := f.laneNames(t)
+	f.downgrade(t, 3)
+	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
+	if got := f.laneNames(t); !slices.Equal(got, want) || len(got) != 2 {
+		t.Errorf("after the upgrade the lanes are %q, want %q", got, want)
+	}
 }

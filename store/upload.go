@@ -133,7 +133,7 @@ func (db *DB) WantsWrite(ctx context.Context, key string) (bool, error) {
 	err := db.read(ctx, func(q querier) error {
 		return q.one(`SELECT EXISTS (SELECT 1 FROM artifact_grants g JOIN job_attempts a ON a.id = g.attempt_id WHERE g.object_key = ?1
 				AND `+live+`)
-			OR EXISTS (SELECT 1 FROM uploads WHERE object_key = ?1 AND status = 'open')`, []any{key}, &wanted)
+			OR EXISTS (SELECT 1 FROM uploads WHERE object_key = ?1 AND status = 'open' AND deleted_at IS NULL)`, []any{key}, &wanted)
 	})
 	return wanted, err
 }

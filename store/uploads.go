@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"rendermac/fence"
@@ -47,7 +48,7 @@ func (db *DB) CreateUploadOnce(ctx context.Context, once Once, n NewUpload) (u U
 			return err
 		}
 		replayed = made.Replayed
-		u, err = t.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, made.IDs[0])
+		u, err = t.upload(thereUpload, made.IDs[0])
 		return goneIfMissing(err)
 	})
 	return u, replayed, err
@@ -68,6 +69,9 @@ func (t *tx) createUpload(n NewUpload) ([]string, error) {
 
 const uploadColumns = `id, account_id, name, bytes, coalesce(sha256, ''), part_bytes, status = 'complete', object_key, media, created_at`
 
+// thereUpload finds an upload whose bytes have not been deleted.
+const thereUpload = `SELECT ` + uploadColumns + ` FROM uploads WHERE id = ? AND deleted_at IS NULL`
+
 func (q querier) upload(query string, args ...any) (Upload, error) {
 	var u Upload
 	var media sql.NullString
@@ -77,11 +81,11 @@ func (q querier) upload(query string, args ...any) (Upload, error) {
 	return u, err
 }
 
-// UploadByID loads one upload.
+// UploadByID loads one upload, unless it has been deleted.
 func (db *DB) UploadByID(ctx context.Context, id string) (Upload, error) {
 	var u Upload
 	err := db.read(ctx, func(q querier) (err error) {
-		u, err = q.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, id)
+		u, err = q.upload(thereUpload, id)
 		return err
 	})
 	if fence.CodeOf(err) == fence.CodeNotFound {
@@ -97,11 +101,11 @@ func (db *DB) MadeUpload(ctx context.Context, m Made) (Upload, error) {
 }
 
 // CompleteUpload records what the server has itself found an upload to be.
-// Repeating it changes nothing.
+// Repeating it changes nothing; one that has been deleted meanwhile stays so.
 func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.RawMessage) (Upload, error) {
 	var u Upload
 	err := db.w.do(ctx, func(t *tx) (err error) {
-		err = t.exec(`UPDATE uploads SET status = 'complete', sha256 = ?, media = ?, completed_at = ? WHERE id = ? AND status = 'open'`,
+		err = t.exec(`UPDATE uploads SET status = 'complete', sha256 = ?, media = ?, completed_at = ? WHERE id = ? AND status = 'open' AND deleted_at IS NULL`,
 			sha256, rawOrNull(media), ms(t.now), id)
 		if err != nil {
 			return err
@@ -109,7 +113,9 @@ func (db *DB) CompleteUpload(ctx context.Context, id, sha256 string, media json.
 		if err := t.exec(`DELETE FROM upload_parts WHERE owner_id = ?`, id); err != nil {
 			return err
 		}
-		u, err = t.upload(`SELECT `+uploadColumns+` FROM uploads WHERE id = ?`, id)
+		if u, err = t.upload(thereUpload, id); errors.Is(err, sql.ErrNoRows) {
+			return notFound("upload")
+		}
 		return err
 	})
 	return u, err

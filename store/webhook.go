@@ -2,82 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/binary"
 	"fmt"
-	"strings"
 	"time"
 )
-
-// Lane is what one account has to send to one host.
-type Lane struct {
-	Name, AccountID string
-	Due             time.Time // its first try
-}
-
-// Delivery is a webhook that is due, or will be.
-type Delivery struct {
-	ID, AccountID, JobID, Lane string
-	URL, Type, Body            string
-	Tries                      int // before this one
-	Due                        time.Time
-	Secrets                    []string // each signs; the one before a rotation for as long as it counts
-}
-
-const lanesQuery = `WITH RECURSIVE lanes (name) AS (
-		SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending'
-		UNION ALL
-		SELECT (SELECT min(lane) FROM webhook_deliveries WHERE state = 'pending' AND lane > name) FROM lanes WHERE name IS NOT NULL)
-	SELECT name, (SELECT min(next_try_at) FROM webhook_deliveries WHERE state = 'pending' AND lane = name) AS due
-	FROM lanes WHERE name IS NOT NULL ORDER BY due`
-
-// Lanes are those with something pending, the most urgent first. However much
-// waits in one, it costs one look.
-func (db *DB) Lanes(ctx context.Context) ([]Lane, error) {
-	var lanes []Lane
-	err := db.read(ctx, func(q querier) error {
-		return q.each(lanesQuery, nil, func(rows *sql.Rows) error {
-			var l Lane
-			var due int64
-			err := rows.Scan(&l.Name, &due)
-			l.AccountID, _, _ = strings.Cut(l.Name, " ")
-			l.Due = fromMS(due)
-			lanes = append(lanes, l)
-			return err
-		})
-	})
-	return lanes, err
-}
-
-const firstOfQuery = `SELECT w.id, w.account_id, w.job_id, w.lane, w.url, w.type, w.body, w.tries, w.next_try_at,
-		a.webhook_secret, CASE WHEN a.webhook_before_until > ? THEN a.webhook_secret_before END
-	FROM webhook_deliveries w JOIN accounts a ON a.id = w.account_id
-	WHERE w.state = 'pending' AND w.lane = ? ORDER BY w.next_try_at, w.rowid LIMIT ?`
-
-// FirstOf are the first pending deliveries of a lane, due or not yet.
-func (db *DB) FirstOf(ctx context.Context, lane string, limit int) ([]Delivery, error) {
-	var list []Delivery
-	err := db.read(ctx, func(q querier) error {
-		return q.each(firstOfQuery, []any{ms(db.o.Now()), lane, limit}, func(rows *sql.Rows) error {
-			var d Delivery
-			var due int64
-			var secret string
-			var before sql.NullString
-			err := rows.Scan(&d.ID, &d.AccountID, &d.JobID, &d.Lane, &d.URL, &d.Type, &d.Body, &d.Tries, &due, &secret, &before)
-			d.Due, d.Secrets = fromMS(due), []string{secret}
-			if before.Valid {
-				d.Secrets = append(d.Secrets, before.String)
-			}
-			list = append(list, d)
-			return err
-		})
-	})
-	return list, err
-}
 
 // Tried is what came of one try.
 type Tried struct {
 	ID         string
+	Round      int           // the delivery's, as it was sent
 	Tries      int           // before it
 	Status     int           // of the answer; 0 where none came
 	Error      string        // why it does not count; empty: it was taken
@@ -109,12 +42,13 @@ func (db *DB) RecordTry(ctx context.Context, r Tried) (TriedOutcome, error) {
 			out = TriedOutcome{State: "pending", Next: t.now.Add(max(wait, min(r.RetryAfter, maxRetryAfter)))}
 		}
 		n, err := t.affect(`UPDATE webhook_deliveries SET state = ?, tries = tries + 1, next_try_at = ?, last_status = nullif(?, 0), last_error = ?, delivered_at = ?
-			WHERE id = ? AND state = 'pending' AND tries = ?`,
-			out.State, msOrNull(out.Next), r.Status, orNull(r.Error), msOrNull(delivered), r.ID, r.Tries)
-		if n == 0 {
+			WHERE id = ? AND state = 'pending' AND round = ? AND tries = ?`,
+			out.State, msOrNull(out.Next), r.Status, orNull(r.Error), msOrNull(delivered), r.ID, r.Round, r.Tries)
+		if err == nil && n == 0 {
 			out = TriedOutcome{}
+			return nil
 		}
-		return err
+		return cmpErr(err, t.moveLane(r.ID))
 	})
 	return out, err
 }

@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"database/sql"
 	"fmt"
 	"slices"
 	"strings"
@@ -34,11 +35,18 @@ func (f *fixture) delivery(t *testing.T, filter store.DeliveryFilter) store.Deli
 
 func (f *fixture) laneNames(t *testing.T) (names []string) {
 	t.Helper()
-	lanes, err := f.Lanes(ctx)
+	lanes, err := f.Lanes(ctx, f.account, 10)
 	must(t, err)
+	outgoing, err := f.Outgoing(ctx)
+	must(t, err)
+	if len(lanes) > 0 && (len(outgoing) != 1 || outgoing[0] != store.Outgoing{AccountID: f.account, Due: lanes[0].Due}) || len(lanes) == 0 && len(outgoing) > 0 {
+		t.Errorf("outgoing %v, lanes %v", outgoing, lanes)
+	}
 	for _, l := range lanes {
-		if l.AccountID != f.account {
-			t.Errorf("lane %+v", l)
+		first, err := f.FirstOf(ctx, l.Name, 1)
+		must(t, err)
+		if len(first) != 1 || !first[0].Due.Equal(l.Due) {
+			t.Errorf("lane %v begins with %v", l, first)
 		}
 		names = append(names, l.Name[len(f.account)+1:])
 	}
@@ -78,30 +86,69 @@ func TestWebhooksOfOneHostStandInOneLane(t *testing.T) {
 	}
 }
 
-// However much waits, the deliverer looks at each lane's first rows only.
+// However much waits, and for however many hosts, the deliverer looks at the
+// first rows of its indexes only.
 func TestWebhooksThatWaitCostTheOthersNothing(t *testing.T) {
 	f := open(t)
 	f.told(t, "http://a.test/")
 	db := f.raw(t)
 	for _, query := range store.OutboxQueries {
-		rows, err := db.Query("EXPLAIN QUERY PLAN "+query, make([]any, strings.Count(query, "?"))...)
-		must(t, err)
 		looks := 0
-		for rows.Next() {
-			var id, parent, unused int
-			var step string
-			must(t, rows.Scan(&id, &parent, &unused, &step))
-			if strings.Contains(step, "webhook_deliveries_due") && strings.HasPrefix(step, "SEARCH") {
+		for _, step := range plan(t, db, query, make([]any, strings.Count(query, "?"))...) {
+			switch {
+			case strings.HasPrefix(step, "SEARCH") && (strings.Contains(step, "webhook_lanes_due") || strings.Contains(step, "webhook_deliveries_due")):
 				looks++
-			} else if strings.Contains(step, " w ") || strings.Contains(step, "webhook_deliveries") || strings.Contains(step, "RIGHT PART") {
-				t.Errorf("not one look at a lane: %s", step)
+			case step == "SEARCH webhook_lanes USING COVERING INDEX webhook_lanes_due" || strings.Contains(step, "sqlite_autoindex_webhook_deliveries_1 (id=?)"):
+			case strings.Contains(step, " w ") || strings.Contains(step, "webhook_") || strings.Contains(step, "RIGHT PART"):
+				t.Errorf("not one look: %s\n%s", step, query)
 			}
 		}
-		must(t, rows.Err())
 		if looks == 0 {
 			t.Errorf("the index is not used: %s", query)
 		}
 	}
+}
+
+// No list walks over what another account's deliveries, or another state's, have
+// added to the file.
+func TestAListOfDeliveriesWalksOverNobodyElses(t *testing.T) {
+	f := open(t)
+	db := f.raw(t)
+	must(t, exec(db, "ANALYZE"))
+	for _, c := range []struct {
+		filter store.DeliveryFilter
+		index  string
+	}{
+		{store.DeliveryFilter{State: "pending"}, "SCAN webhook_deliveries USING %s webhook_deliveries_pending"},
+		{store.DeliveryFilter{State: "failed"}, "SCAN webhook_deliveries USING %s webhook_deliveries_failed"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_pending_of (account_id=?)"},
+		{store.DeliveryFilter{State: "failed", AccountID: "a"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_failed_of (account_id=?)"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a", Before: "w"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_pending_of (account_id=? AND id<?)"},
+		{store.DeliveryFilter{State: "delivered", AccountID: "a", Before: "w"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_account (account_id=? AND id<?)"},
+		{store.DeliveryFilter{State: "pending", AccountID: "a", JobID: "j"}, "SEARCH webhook_deliveries USING %s webhook_deliveries_job (job_id=?)"},
+	} {
+		query, args := c.filter.Query()
+		got := plan(t, db, query, args...)
+		if len(got) != 1 || got[0] != fmt.Sprintf(c.index, "INDEX") && got[0] != fmt.Sprintf(c.index, "COVERING INDEX") {
+			t.Errorf("%+v: %q, want %q", c.filter, got, c.index)
+		}
+	}
+}
+
+// plan is what SQLite means to do, step by step.
+func plan(t *testing.T, db *sql.DB, query string, args ...any) (steps []string) {
+	t.Helper()
+	rows, err := db.Query("EXPLAIN QUERY PLAN "+query, args...)
+	must(t, err)
+	defer rows.Close()
+	for rows.Next() {
+		var id, parent, unused int
+		var step string
+		must(t, rows.Scan(&id, &parent, &unused, &step))
+		steps = append(steps, step)
+	}
+	must(t, rows.Err())
+	return steps
 }
 
 func TestATryIsNotedOnce(t *testing.T) {
@@ -183,12 +230,14 @@ func TestF15_WebhooksMoveWithTheClock(t *testing.T) {
 	if got := f.delivery(t, store.DeliveryFilter{State: "pending"}).NextTryAt; !got.Equal(next.Add(-time.Hour)) {
 		t.Errorf("an hour back it is due at %v, want %v", got, next.Add(-time.Hour))
 	}
+	f.laneNames(t)
 	must(t, f.Close())
 	f.clock.Jump(-48 * time.Hour)
 	f.DB = storetest.MustOpen(t, storetest.Options(f.dir, f.clock))
 	if wait := f.delivery(t, store.DeliveryFilter{State: "pending"}).NextTryAt.Sub(f.clock.Now()); wait > 11*time.Hour {
 		t.Errorf("after an absence it waits for %v", wait)
 	}
+	f.laneNames(t)
 }
 
 func TestRetryAfterIsBounded(t *testing.T) {

@@ -17,6 +17,7 @@ func commands(g *globals) []*cobra.Command {
 		servicesCommand(g),
 		webhooksCommand(g),
 		statsCommand(g),
+		gcCommand(g),
 		backupCommand(g),
 		restoreCommand(g),
 		configCommand(g),

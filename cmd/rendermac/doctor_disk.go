@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rendermac/agent"
+	"rendermac/store"
 )
 
 // folder checks that a folder is ours alone and can be written.
@@ -111,6 +112,19 @@ func freeSpace(path string) (int64, error) {
 		return 0, fmt.Errorf("%s: %w", path, err)
 	}
 	return int64(stat.Bavail) * int64(stat.Bsize), nil
+}
+
+// roomToStart is what a data directory should have left at least.
+const roomToStart = 64_000_000
+
+// withoutRoom says of a start that failed because the data directory's disk is
+// full where that is and how much is left. The artifact store's may be another.
+func withoutRoom(err error, data string) error {
+	free, unknown := freeSpace(data)
+	if !store.IsFull(err) || unknown != nil || free >= roomToStart {
+		return err
+	}
+	return fmt.Errorf("%w; the disk of the data directory %s has %s left: free %s there, or choose another with --data", err, data, size(free), size(roomToStart))
 }
 
 // existing is path, or the nearest folder above it that is there.

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"rendermac/api"
+	"rendermac/config"
 )
 
 // jobsQuery is what `rendermac jobs list` was asked for.
@@ -37,7 +38,7 @@ func jobsListCommand(g *globals) *cobra.Command {
 	f.StringVar(&q.Device, "device", "", "only jobs that this device has run or runs (an id)")
 	f.StringArrayVar(&q.labels, "label", nil, "only jobs with this label, key=value (may be repeated: all must match)")
 	f.StringVar(&q.Query, "query", "", "only jobs with this in the output's name, an input's name or a label's value, or at the start of their id")
-	f.StringVar(&q.since, "since", "", "only jobs made since then: 2026-12-01, 2026-12-01T08:00:00Z, or 24h for as long ago")
+	f.StringVar(&q.since, "since", "", "only jobs made since then: 2026-12-01, 2026-12-01T08:00:00Z, or 24h or 7d for as long ago")
 	f.StringVar(&q.until, "until", "", "only jobs made before then, written as for --since")
 	f.IntVar(&q.Limit, "limit", 50, "how many at most")
 	f.BoolVar(&q.all, "all", false, "all of them, however many there are")
@@ -91,7 +92,7 @@ func momentAgo(flag, text string) (time.Time, error) {
 	if text == "" {
 		return time.Time{}, nil
 	}
-	if ago, err := time.ParseDuration(text); err == nil && ago >= 0 {
+	if ago, err := config.ParseDuration(text); err == nil && ago >= 0 {
 		return time.Now().Add(-ago), nil
 	}
 	for _, layout := range []string{time.RFC3339, time.DateTime, time.DateOnly} {
@@ -99,7 +100,7 @@ func momentAgo(flag, text string) (time.Time, error) {
 			return t, nil
 		}
 	}
-	return time.Time{}, usagef("%s must be a day as 2026-12-01, a time as 2026-12-01T08:00:00Z, or how long ago, as 24h", flag)
+	return time.Time{}, usagef("%s must be a day as 2026-12-01, a time as 2026-12-01T08:00:00Z, or how long ago, as 24h or 7d", flag)
 }
 
 // none says that nothing was found, and why that may be.

@@ -33,7 +33,7 @@ func TestStartsThatCannotWork(t *testing.T) {
 		"unknown key":          {"mkdir -p d; echo 'lease: {tll: 60s}' > d/config.yaml", "rendermac serve --data d", 1, `config.yaml:1: .*lease.tll.*lease.ttl`},
 		"ill-typed value":      {"mkdir -p d; echo 'lease: {ttl: soon}' > d/config.yaml", "rendermac serve --data d", 1, `config.yaml:1: lease.ttl .*`},
 		"heartbeat too slow":   {"mkdir -p d; printf 'lease:\\n  ttl: 20s\\n' > d/config.yaml", "rendermac serve --data d", 1, `lease.heartbeat`},
-		"newer database":       {"", "rendermac serve --data newer", 1, `is of version 99 and this build knows 3: install the newer RenderMac`},
+		"newer database":       {"", "rendermac serve --data newer", 1, `is of version 99 and this build knows 4: install the newer RenderMac`},
 		"no database":          {"mkdir -p d; echo 'this is a letter to my aunt, much longer than a header' > d/rendermac.db", "rendermac serve --data d", 1, `is not a RenderMac database`},
 		"no ffmpeg":            {"mkdir -p d; echo 'agent: {ffmpeg: /nowhere/ffmpeg}' > d/config.yaml", "rendermac serve --with-agent --data d", 1, `there is no ffmpeg .*install it with .*`},
 		"agent not paired":     {"", "rendermac agent --data d", 1, `this machine is not paired: make a code with rendermac devices pair`},

@@ -10,6 +10,8 @@ import (
 	"unicode"
 
 	"github.com/spf13/pflag"
+
+	"rendermac/config"
 )
 
 var webhookEvents = []string{"job.started", "job.succeeded", "job.failed", "job.cancelled"}
@@ -76,11 +78,11 @@ func isBaseName(name string) bool {
 // moment reads a time to come: from now, or by the calendar.
 func moment(text string, now time.Time) (time.Time, error) {
 	at, err := time.Parse(time.RFC3339, text)
-	if d, fault := time.ParseDuration(text); fault == nil {
+	if d, fault := config.ParseDuration(text); fault == nil {
 		at, err = now.Add(d).UTC().Truncate(time.Millisecond), nil
 	}
 	if err != nil {
-		return at, fmt.Errorf("must be like 2h or 2026-12-02T08:00:00Z, not %q", text)
+		return at, fmt.Errorf("must be like 2h, 3d or 2026-12-02T08:00:00Z, not %q", text)
 	}
 	if !at.After(now) {
 		return at, errors.New("is in the past")

@@ -67,6 +67,11 @@ CREATE TRIGGER job_inputs_start BEFORE INSERT ON job_inputs
 WHEN EXISTS (SELECT 1 FROM job_inputs WHERE job_id = NEW.job_id AND position = NEW.position)
   OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = NEW.job_id AND status = 'queued' AND attempts = 0)
 BEGIN SELECT RAISE(ABORT, 'a job is given its inputs as it starts, once'); END;
+-- The other way round, what a live job needs is not deleted: see RemoveFiles.
+CREATE TRIGGER job_inputs_there BEFORE INSERT ON job_inputs
+WHEN EXISTS (SELECT 1 FROM uploads WHERE id = NEW.upload_id AND deleted_at IS NOT NULL)
+  OR EXISTS (SELECT 1 FROM artifacts WHERE job_id = NEW.input_job_id AND deleted_at IS NOT NULL)
+BEGIN SELECT RAISE(ABORT, 'a job is given no input that has been deleted'); END;
 CREATE TRIGGER job_inputs_keep BEFORE DELETE ON job_inputs
 WHEN EXISTS (SELECT 1 FROM jobs WHERE id = OLD.job_id AND (status = 'queued' OR status = 'active' OR status = 'verifying' OR status = 'cancelling'))
 BEGIN SELECT RAISE(ABORT, 'the inputs of a live job are not deleted'); END;
@@ -150,6 +155,10 @@ BEGIN SELECT RAISE(ABORT, 'an artifact is what a committing attempt has claimed,
 CREATE TRIGGER artifacts_same BEFORE UPDATE OF job_id, attempt_id, object_key, bytes, sha256, media, created_at ON artifacts
 BEGIN SELECT RAISE(ABORT, 'a published artifact never changes'); END;
 
+CREATE TRIGGER artifacts_deleted BEFORE UPDATE OF deleted_at ON artifacts
+WHEN OLD.deleted_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a deleted artifact never comes back'); END;
+
 CREATE TRIGGER artifacts_keep BEFORE DELETE ON artifacts
 WHEN OLD.deleted_at IS NULL
 BEGIN SELECT RAISE(ABORT, 'an artifact whose bytes are there is not deleted'); END;
@@ -158,9 +167,14 @@ CREATE TRIGGER uploads_start BEFORE INSERT ON uploads
 WHEN EXISTS (SELECT 1 FROM uploads WHERE id = NEW.id OR object_key = NEW.object_key OR rowid = NEW.rowid)
 BEGIN SELECT RAISE(ABORT, 'an upload starts once'); END;
 
-CREATE TRIGGER uploads_complete BEFORE UPDATE ON uploads
-WHEN OLD.status = 'complete' OR NEW.id <> OLD.id OR NEW.object_key <> OLD.object_key
-BEGIN SELECT RAISE(ABORT, 'a complete upload never changes'); END;
+CREATE TRIGGER uploads_complete BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, name, bytes, sha256, part_bytes, status, object_key,
+  media, created_at, completed_at ON uploads
+WHEN OLD.status = 'complete' OR OLD.deleted_at IS NOT NULL OR NEW.id <> OLD.id OR NEW.object_key <> OLD.object_key
+BEGIN SELECT RAISE(ABORT, 'an upload that is complete or deleted never changes'); END;
+
+CREATE TRIGGER uploads_deleted BEFORE UPDATE OF deleted_at ON uploads
+WHEN OLD.deleted_at IS NOT NULL
+BEGIN SELECT RAISE(ABORT, 'a deleted upload never comes back'); END;
 
 -- Credits.
 
