@@ -22,7 +22,7 @@ type Resumed func(held int64)
 
 const (
 	rangesAtOnce  = 4                // of an object store of its own
-	rangesOfOurs  = 2                // one fills the line, the other its pauses
+	rangesOfOurs  = 1                // of our own, which reads one disk in order
 	downloadStill = 30 * time.Second // after which a request that moves nothing is made again
 )
 

@@ -64,7 +64,10 @@ type uploads struct {
 	tries map[int]int
 	auth  []string // what came with the PUTs
 	urls  int      // signed so far; each is another
+	made  int      // uploads; only the newest is known
 }
+
+func (u *uploads) id() string { return fmt.Sprintf("upl_%d", u.made) }
 
 func (u *uploads) page(from int) (urls []PartURL, next *int) {
 	count := int(max(1, (u.bytes+u.partBytes-1)/u.partBytes))
@@ -98,12 +101,16 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		var request UploadRequest
 		_ = json.NewDecoder(r.Body).Decode(&request)
 		u.bytes = request.Bytes
+		u.made++
+		u.held = map[int][]byte{}
 		urls, next := u.page(1)
-		answer(w, 201, UploadCreated{ID: "upl_1", PartBytes: u.partBytes, Parts: urls, NextPart: next})
+		answer(w, 201, UploadCreated{ID: u.id(), PartBytes: u.partBytes, Parts: urls, NextPart: next})
+	case !strings.HasPrefix(r.URL.Path, "/v1/uploads/"+u.id()):
+		answer(w, 0, NewError(404, CodeNotFound, "There is no such upload."))
 	case r.Method == http.MethodGet:
 		from, _ := strconv.Atoi(r.URL.Query().Get("from_part"))
 		urls, next := u.page(from)
-		answer(w, 200, Upload{ID: "upl_1", Bytes: u.bytes, PartBytes: u.partBytes, Held: slices.Sorted(maps.Keys(u.held)), Parts: urls, NextPart: next})
+		answer(w, 200, Upload{ID: u.id(), Bytes: u.bytes, PartBytes: u.partBytes, Held: slices.Sorted(maps.Keys(u.held)), Parts: urls, NextPart: next})
 	default:
 		u.complete(w, r)
 	}
@@ -135,11 +142,15 @@ func (u *uploads) complete(w http.ResponseWriter, r *http.Request) {
 	var request UploadComplete
 	_ = json.NewDecoder(r.Body).Decode(&request)
 	all := u.whole()
+	if _, next := u.page(1); next != nil || int64(len(all)) < u.bytes {
+		answer(w, 0, NewError(409, CodeUploadIncomplete, "Parts are missing."))
+		return
+	}
 	if digest := digestOf(all); *request.SHA256 != digest {
 		answer(w, 0, NewError(422, CodeDigestMismatch, "The bytes that came are others."))
 		return
 	}
-	answer(w, 200, UploadDone{ID: "upl_1", Name: "clip.mov", Bytes: int64(len(all)), SHA256: *request.SHA256})
+	answer(w, 200, UploadDone{ID: u.id(), Name: "clip.mov", Bytes: int64(len(all)), SHA256: *request.SHA256})
 }
 
 func (u *uploads) whole() []byte {
@@ -216,6 +227,10 @@ func TestUploadSendsEveryPartWhateverHappensToOne(t *testing.T) {
 			answer(w, 0, NewError(409, CodePartHeld, "The part is held."))
 			return true
 		}},
+		{"an S3 store slows down, and asks for it again", 3, spoilXML(503, "SlowDown")},
+		{"an S3 store has dropped its multipart", 3, spoilXML(404, "NoSuchUpload")},
+		{"an S3 store got other bytes", 3, spoilXML(400, "BadDigest")},
+		{"an S3 store's connection stood still", 3, spoilXML(400, "RequestTimeout")},
 		{"the connection breaks", 2, func(_ http.ResponseWriter, _ *http.Request, part, try int, _ func()) bool {
 			if part == 3 && try == 0 {
 				panic(http.ErrAbortHandler)
@@ -235,6 +250,9 @@ func TestUploadSendsEveryPartWhateverHappensToOne(t *testing.T) {
 			if got := string(server.whole()); got != content || done.SHA256 != digestOf([]byte(content)) {
 				t.Errorf("the server has %q with digest %s", got, done.SHA256)
 			}
+			if sent.sum != int64(len(content)) {
+				t.Errorf("progress adds up to %d bytes, want %d", sent.sum, len(content))
+			}
 			if server.tries[3] != c.tries {
 				t.Errorf("part 3 was sent %d times, want %d", server.tries[3], c.tries)
 			}
@@ -247,6 +265,20 @@ func TestUploadSendsEveryPartWhateverHappensToOne(t *testing.T) {
 				t.Error("a part went out with the API key")
 			}
 		})
+	}
+}
+
+// spoilXML refuses part 3 twice, as an S3 store does.
+func spoilXML(status int, code string) func(http.ResponseWriter, *http.Request, int, int, func()) bool {
+	return func(w http.ResponseWriter, r *http.Request, part, try int, _ func()) bool {
+		if part != 3 || try > 1 {
+			return false
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "application/xml")
+		w.WriteHeader(status)
+		fmt.Fprintf(w, "<?xml version=\"1.0\"?><Error><Code>%s</Code><Message>Not so.</Message></Error>", code)
+		return true
 	}
 }
 

@@ -77,16 +77,18 @@ var errChanged = errors.New("changed while it was uploaded: wait until it is fin
 // upload is one file on its way.
 type upload struct {
 	*Client
-	page     Upload // what was last heard of it
-	file     *os.File
-	info     os.FileInfo
-	progress func(int64)
-	told     atomic.Int64 // what progress has heard, in all
-	gained   atomic.Int64 // when a part last arrived
+	id        string
+	partBytes int64
+	page      Upload // what was last heard of it, on the way through the pages
+	file      *os.File
+	info      os.FileInfo
+	progress  func(int64)
+	told      atomic.Int64 // what progress has heard, in all
+	gained    atomic.Int64 // when a part last arrived
 }
 
 func (c *Client) newUpload(page Upload, file *os.File, info os.FileInfo, progress func(int64)) *upload {
-	u := &upload{Client: c, page: page, file: file, info: info}
+	u := &upload{Client: c, id: page.ID, partBytes: page.PartBytes, page: page, file: file, info: info}
 	u.progress = func(n int64) {
 		u.told.Add(n)
 		progress(n)
@@ -191,9 +193,8 @@ func (u *upload) sendParts(ctx context.Context) error {
 
 // look asks what is held, and for fresh URLs of what is not.
 func (u *upload) look(ctx context.Context, from int) error {
-	page, err := insist(ctx, u, func() (*Upload, error) { return u.uploadFrom(ctx, u.page.ID, from) })
+	page, err := insist(ctx, u, func() (*Upload, error) { return u.uploadFrom(ctx, u.id, from) })
 	if err == nil {
-		page.PartBytes = u.page.PartBytes
 		u.page = *page
 	}
 	return err
@@ -207,7 +208,7 @@ func (c *Client) uploadFrom(ctx context.Context, id string, part int) (*Upload, 
 // asked for again.
 func (u *upload) complete(ctx context.Context, digest string) (*UploadDone, error) {
 	return insist(ctx, u, func() (*UploadDone, error) {
-		return call[UploadDone](ctx, u.Client, http.MethodPost, "/v1/uploads/"+u.page.ID+"/complete", UploadComplete{SHA256: &digest})
+		return call[UploadDone](ctx, u.Client, http.MethodPost, "/v1/uploads/"+u.id+"/complete", UploadComplete{SHA256: &digest})
 	})
 }
 
@@ -220,7 +221,7 @@ func (u *upload) held() (sum int64) {
 }
 
 func (u *upload) partLength(n int) int64 {
-	return min(u.page.PartBytes, u.info.Size()-int64(n-1)*u.page.PartBytes)
+	return min(u.partBytes, u.info.Size()-int64(n-1)*u.partBytes)
 }
 
 // digest reads the file once, stopping with ctx.

@@ -30,7 +30,7 @@ func (u *upload) put(ctx context.Context, p PartURL) error {
 		if err := u.pause(ctx, try, err); err != nil {
 			return err
 		}
-		now, err := u.uploadFrom(ctx, u.page.ID, p.Number)
+		now, err := u.uploadFrom(ctx, u.id, p.Number)
 		switch {
 		case err != nil && passing(err):
 			continue
@@ -90,7 +90,7 @@ func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	offset := int64(p.Number-1) * u.page.PartBytes
+	offset := int64(p.Number-1) * u.partBytes
 	body := &counted{r: io.NewSectionReader(u.file, offset, length), progress: u.progress, stall: u.stall}
 	body.watch = time.AfterFunc(u.stall, func() { cancel(&Unreachable{u.url, fmt.Errorf("part %d stood still", p.Number)}) })
 	defer func() {

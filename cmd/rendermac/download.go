@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -35,6 +36,9 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 			if err != nil {
 				line.end("failed", false)
 				board.close()
+				if interrupted(cmd.Context(), err) {
+					err = errors.New("interrupted: the same command goes on with the download")
+				}
 				return err
 			}
 			line.end("verified, "+size(job.Artifact.Bytes), true)

@@ -179,8 +179,8 @@ func TestASubmitSaysWhatIsThere(t *testing.T) {
 type shop struct {
 	data   []byte
 	sent   atomic.Int64
-	stop   atomic.Int64 // no request is answered once so much was sent
-	held   chan bool    // a request that is not answered
+	stop   atomic.Int64 // once so much was sent, no more is
+	held   chan bool    // an answer that stands still
 	resume chan bool
 }
 
@@ -194,23 +194,23 @@ func (s *shop) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case "/v1/jobs/job_1/output":
 		http.Redirect(w, r, "/v1/blobs/out?sig=1", http.StatusFound)
 	default:
-		if s.sent.Load() >= s.stop.Load() {
-			s.held <- true
-			<-s.resume
-			return
-		}
-		http.ServeContent(sentBy{w, &s.sent}, r, "", time.Time{}, bytes.NewReader(s.data))
+		http.ServeContent(sentBy{w, s}, r, "", time.Time{}, bytes.NewReader(s.data))
 	}
 }
 
 type sentBy struct {
 	http.ResponseWriter
-	n *atomic.Int64
+	shop *shop
 }
 
 func (s sentBy) Write(p []byte) (int, error) {
+	if s.shop.sent.Load() >= s.shop.stop.Load() {
+		s.shop.held <- true
+		<-s.shop.resume
+		panic(http.ErrAbortHandler)
+	}
 	n, err := s.ResponseWriter.Write(p)
-	s.n.Add(int64(n))
+	s.shop.sent.Add(int64(n))
 	return n, err
 }
 
@@ -226,18 +226,17 @@ func TestADownloadKilledAtAnyByteGoesOn(t *testing.T) {
 	download := "exec rendermac jobs download job_1 --url " + server.URL + " --key rm_x -o out"
 	h.run("mkdir out")
 
-	s.stop.Store(1 + rnd.Int64N(2*inRange)) // two more ranges may be on their way, and two are asked for after that
+	s.stop.Store(1 + rnd.Int64N(4*inRange))
 	term := h.open(download)
 	<-s.held
-	<-s.held
-	whole := int(s.sent.Load() / inRange)
+	whole := int((s.sent.Load() - 64<<10) / inRange) // the last of it may wait in a buffer here
 	h.until(fmt.Sprint(whole, " ranges are in the journal"), func() bool {
 		journals, _ := filepath.Glob(filepath.Join(h.home, "out", ".film.mp4.*.rendermac-part.ranges"))
 		if len(journals) != 1 {
 			return false
 		}
 		text, _ := os.ReadFile(journals[0])
-		return bytes.Count(text, []byte("\n")) == whole+1
+		return bytes.Count(text, []byte("\n")) >= whole+1
 	})
 	term.signal(syscall.SIGKILL)
 	close(s.resume)
@@ -253,7 +252,7 @@ func TestADownloadKilledAtAnyByteGoesOn(t *testing.T) {
 	if most := int64(len(s.data) - whole*inRange); s.sent.Load() > most {
 		t.Errorf("%d bytes were sent again, at most %d were missing", s.sent.Load(), most)
 	}
-	if said := term.err.String(); !strings.Contains(said, "job_1: going on with an earlier download, ") {
+	if said := term.err.String(); whole > 0 && !strings.Contains(said, "job_1: going on with an earlier download, ") {
 		t.Errorf("it said %s", said)
 	}
 	got, err := os.ReadFile(filepath.Join(h.home, "out", "film.mp4"))
