@@ -5,19 +5,22 @@ GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED = 0
 
-.PHONY: help deps build demo test race check bench ready qualify soak fuzz clean
+.PHONY: help ffmpeg deps build demo test race check bench ready qualify soak fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
 
-deps: ## install ffmpeg and curl if they are missing (apt-get as root on Debian, Homebrew on macOS)
+ffmpeg: ## install ffmpeg and curl if they are missing (apt-get as root on Debian, Homebrew on macOS)
 	@scripts/deps.sh
+
+deps: ffmpeg ## the same, and the S3 server that tests need (built once, into a cache folder)
+	@scripts/s3.sh
 
 build: ## bin/rendermac
 	$(GO) build -trimpath -ldflags '-s -w -X main.version=$(VERSION)' -o bin/rendermac ./cmd/rendermac
 
 demo: export DEMO_FILE := $(value FILE)
-demo: deps build ## one real transcode, leased, verified and published; FILE=/path/clip.mov takes your own
+demo: ffmpeg build ## one real transcode, leased, verified and published; FILE=/path/clip.mov takes your own
 	@bin/rendermac demo $${DEMO_FILE:+-- "$$DEMO_FILE"}
 
 test: deps ## the whole suite
@@ -35,7 +38,7 @@ check: ## formatting, vet, staticcheck, and the build for Apple Silicon
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rendermac
 
-bench: ready ## the store's cycle as ratios, submit to offer, bytes against a bare loop
+bench: deps ready ## the store's cycle as ratios, submit to offer, bytes against a bare loop
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./store
 	$(GO) test -run '^$$' -bench . ./server ./artifact
 

@@ -34,8 +34,10 @@ type Options struct {
 	Cache   int64         // bytes of inputs that are kept for later runs
 	Slots   int           // runs at once; 0 is a quarter of the cores
 	Stall   time.Duration // how long ffmpeg may go without any progress
-	Version string
-	Log     *slog.Logger
+	// SharedRoots are the folders that this machine has for them, by name.
+	SharedRoots map[string]string
+	Version     string
+	Log         *slog.Logger
 }
 
 // StopError ends an agent for good: trying again would change nothing. Its text
@@ -55,14 +57,16 @@ type agent struct {
 	device   agentproto.Device
 	services []string
 	slots    *slots
+	prover   *prover
 	cache    *cache
 	life     context.Context // ends when the agent is told to leave
 	working  sync.WaitGroup
 
-	now      clock
-	grace    time.Duration // between SIGINT, SIGTERM and SIGKILL
-	patience time.Duration // with a transfer that gains nothing
-	backoff  time.Duration // the most that the first wait of a retry takes
+	now        clock
+	grace      time.Duration // between SIGINT, SIGTERM and SIGKILL
+	patience   time.Duration // with a transfer that gains nothing
+	backoff    time.Duration // the most that the first wait of a retry takes
+	rootsEvery time.Duration // between looks at the shared roots
 
 	unheard   int           // hellos of this agent that no word has answered
 	unheardAt time.Duration // the newest of them
@@ -113,8 +117,9 @@ func newAgent(o Options) (*agent, error) {
 	}
 	a := &agent{
 		Options: o, base: base, log: o.Log, web: webClient(),
-		slots: newSlots(o.Slots), runs: map[string]*run{},
+		slots: newSlots(o.Slots), prover: newProver(o.SharedRoots), runs: map[string]*run{},
 		now: machineClock, grace: 5 * time.Second, patience: 5 * time.Minute, backoff: 500 * time.Millisecond,
+		rootsEvery: 30 * time.Second,
 	}
 	for _, s := range media.All() {
 		a.services = append(a.services, s.Name)

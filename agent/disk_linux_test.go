@@ -44,6 +44,7 @@ func agentOnSmallDisk(t *testing.T, srv *fakeServer) (a *testAgent, dir string, 
 	mustFill(t, mustCache(t, filepath.Join(dir, "work", cacheName), 1<<30), cached).release()
 	a = startAgentIn(t, srv, dir)
 	t.Cleanup(func() { a.end() }) // before the disk goes
+	srv.session(1)
 	return a, dir, cached
 }
 

@@ -80,8 +80,8 @@ func (r *run) inputPath(i int) string { return filepath.Join(r.dir, "input-"+str
 func (r *run) input(ctx context.Context, i int, shown func(have int64)) (string, error) {
 	in, path, h := r.offer.Inputs[i], r.inputPath(i), r.holds[i]
 	switch {
-	case in.URL == "":
-		return "", failed(fence.InternalError, "this agent has no folder for the shared root %q: use a device that has", in.Root)
+	case in.Root != "":
+		return path, r.fetchShared(ctx, in, path, shown)
 	case h == nil:
 		return path, r.fetch(ctx, i, path, shown)
 	}

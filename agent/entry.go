@@ -4,12 +4,15 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
+
+	"rendermac/failpoint"
 )
 
 // entry is one digest's bytes in the cache: whole under the digest itself, on
@@ -142,15 +145,16 @@ func (e *entry) digestIsRight(ctx context.Context) (bool, error) {
 
 // accept takes the bytes that have come, which nobody writes any more.
 func (e *entry) accept() error {
-	if err := os.Chmod(e.coming(), 0o400); err != nil {
-		return err
-	}
-	if err := os.Rename(e.coming(), e.path); err != nil {
-		return err
+	os.Chmod(e.coming(), 0o400) // a file system without modes has none to give
+	failpoint.At("agent.cache.before")
+	err := os.Rename(e.coming(), e.path)
+	failpoint.At("agent.cache.after")
+	if err != nil {
+		return diskFailure(fmt.Errorf("keep the input: %w", err))
 	}
 	now, err := stampOf(e.path)
 	if err != nil {
-		return err
+		return fmt.Errorf("keep the input: %w", err)
 	}
 	e.note(now)
 	return nil

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 
@@ -25,6 +26,11 @@ type piece struct {
 	content *io.SectionReader
 }
 
+// askedFirst is from what length on a store is asked whether it takes a part
+// before it is sent: one that refuses early and closes the connection would show
+// as a broken line, and its reason would be lost.
+const askedFirst = 1 << 20
+
 // put sends a part once.
 func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
 	p.content.Seek(0, io.SeekStart) // a section's own position: it cannot fail
@@ -32,8 +38,13 @@ func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
 	if p.Bytes == 0 {
 		body = http.NoBody
 	}
+	header := map[string]string{}
+	maps.Copy(header, p.to.Headers)
+	if p.Bytes >= askedFirst {
+		header["Expect"] = "100-continue"
+	}
 	failpoint.At("agent.part.before")
-	answer, err := u.r.a.do(ctx, http.MethodPut, p.to.URL, body, p.Bytes, p.to.Headers)
+	answer, err := u.r.a.do(ctx, http.MethodPut, p.to.URL, body, p.Bytes, header)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net/http"
@@ -86,6 +87,45 @@ func TestProxyThatRefusesThePartsIsNamed(t *testing.T) {
 	fail := failsWith(t, srv, a, "upload_failed")
 	if want := fmt.Sprintf("refuses bodies of %d bytes: set store.part_bytes", partBytes); !strings.Contains(fail.Message, want) {
 		t.Errorf("the agent says %q", fail.Message)
+	}
+}
+
+// leaveResult is a finished result as a killed agent leaves it.
+func leaveResult(t *testing.T, dir string, content []byte, size int64) {
+	t.Helper()
+	folder := filepath.Join(dir, "work", folderPrefix+"1")
+	write(t, filepath.Join(folder, "output.mp4"), string(content))
+	parts, whole, err := measureParts(bytes.NewReader(content), size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = writeKept(folder, &keptResult{
+		agentproto.IDs{JobID: "job_1", AttemptID: "att_1", LeaseEpoch: 1},
+		"secret",
+		result{File: "output.mp4", Bytes: int64(len(content)), SHA256: whole, Parts: parts},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A store or proxy that refuses a part at once may close the connection on the
+// bytes, and its reason with them: it is asked first.
+func TestLargePartThatIsRefusedAtOnceIsNotSent(t *testing.T) {
+	srv := newServer(t)
+	srv.reply = resume
+	srv.blob = func(w http.ResponseWriter, r *http.Request) bool {
+		w.WriteHeader(http.StatusRequestEntityTooLarge) // and reads nothing
+		return true
+	}
+	dir := t.TempDir()
+	leaveResult(t, dir, reel()[:12<<20], 5<<20)
+	a := startAgentIn(t, srv, dir)
+	if fail := failsWith(t, srv, a, "upload_failed"); !strings.Contains(fail.Message, "refuses bodies of 5242880 bytes") {
+		t.Errorf("the agent says %q", fail.Message)
+	}
+	if n := count[*agentproto.Upload](srv, 0); n != 1 {
+		t.Errorf("a grant was asked for %d times", n)
 	}
 }
 
@@ -231,5 +271,21 @@ func TestKilledAgentSendsOnlyThePartsThatWereInFlightAgain(t *testing.T) {
 	}
 	if least := 3 * partBytes / float64(commit.Bytes); *p.Fraction < least*0.99 {
 		t.Errorf("it shows %v, though %v is held", *p.Fraction, least)
+	}
+}
+
+func TestLongResultIsCutIntoLongerParts(t *testing.T) {
+	srv := newServer(t)
+	startAgent(t, srv)
+	o := &agentproto.LeaseOffer{
+		IDs: agentproto.IDs{JobID: "job_1", AttemptID: "att_1", LeaseEpoch: 1}, CommitToken: "t", LeaseTTL: 60, Service: "ffmpeg.transcode",
+		Inputs: []agentproto.Input{{URL: "/v1/blobs/x", Bytes: int64(len(mustClip(t))), SHA256: digest(mustClip(t))}},
+		Output: agentproto.Output{PartBytes: 2}, // more than one message can list
+	}
+	srv.change(func() { srv.inputs["/v1/blobs/x"] = mustClip(t) })
+	srv.session(1).send(o)
+	commit := next[*agentproto.Commit](srv, 0, nil)
+	if up := next[*agentproto.Upload](srv, 0, nil); len(up.Parts) != 1 || digest(srv.uploaded("att_1")) != commit.SHA256 {
+		t.Errorf("%d parts", len(up.Parts))
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ const (
 // session connects, says hello and serves until the connection ends. greeted is
 // whether the server took the hello.
 func (a *agent) session(ctx context.Context) (greeted bool, err error) {
+	mounted := a.prover.features(ctx)
 	var heard atomic.Int64
 	hear := func() { heard.Store(int64(a.now())) }
 	conn, err := a.dial(ctx, hear)
@@ -33,7 +35,7 @@ func (a *agent) session(ctx context.Context) (greeted bool, err error) {
 
 	l := &link{conn, make(chan struct{})}
 	sent, listed := a.now(), a.ours()
-	terms, err := a.hello(ctx, l, listed)
+	terms, err := a.hello(ctx, l, listed, mounted)
 	if err != nil {
 		return false, closedBy(err)
 	}
@@ -46,6 +48,7 @@ func (a *agent) session(ctx context.Context) (greeted bool, err error) {
 	var helpers sync.WaitGroup
 	helpers.Go(func() { a.announce(reading, l) })
 	helpers.Go(func() { a.listen(reading, &heard, stop) })
+	helpers.Go(func() { a.watchRoots(reading, mounted, stop) })
 	helpers.Go(func() { a.leaveOn(ctx, reading, l) })
 	err = a.read(reading, l, hear, sent)
 	stop(err)
@@ -73,11 +76,12 @@ func (a *agent) dial(ctx context.Context, hear func()) (*websocket.Conn, error) 
 }
 
 // hello is the first message; nothing else is read until it has been answered.
-func (a *agent) hello(ctx context.Context, l *link, listed []*run) (*agentproto.HelloOK, error) {
-	a.device.FreeDiskBytes = freeBytes(a.WorkDir)
+func (a *agent) hello(ctx context.Context, l *link, listed []*run, mounted []string) (*agentproto.HelloOK, error) {
+	device := a.device
+	device.FreeDiskBytes, device.Features = freeBytes(a.WorkDir), slices.Concat(device.Features, mounted)
 	hello := &agentproto.Hello{
 		Protocol: agentproto.Version, AgentVersion: a.Version, Slots: a.Slots,
-		Services: a.services, Device: a.device, Resume: []agentproto.ResumeEntry{},
+		Services: a.services, Device: device, Resume: []agentproto.ResumeEntry{},
 	}
 	for _, r := range listed {
 		ids, token := r.identity()

@@ -13,7 +13,7 @@ import (
 // The keys of every answer as the API's page lists them.
 var answers = map[string]any{
 	"id account_id status service params inputs priority max_attempts admission_deadline requires webhook_url webhook_events output_name labels " +
-		"retry_of waiting_on failure_code failure_message created_at started_at finished_at hold artifact attempts": Job{},
+		"retry_of waiting_on reading failure_code failure_message created_at started_at finished_at hold artifact attempts": Job{},
 	"id attempt_number status device_id device_name lease_epoch phase fraction fps speed eta_s leased_at ended_at failure_code failure_message": Attempt{},
 	"credits state": Hold{},
 	"name bytes sha256 content_type media warnings":       Artifact{},

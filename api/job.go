@@ -50,7 +50,7 @@ type JobChange struct {
 type Input struct {
 	UploadID *string `json:"upload_id" required:"false" doc:"a completed upload"`
 	JobID    *string `json:"job_id" required:"false" doc:"that job's output"`
-	Path     *string `json:"path" required:"false" doc:"ROOT/relative/file under a shared root"`
+	Path     *string `json:"path" required:"false" maxLength:"1024" doc:"ROOT/relative/file, under a shared root that the account may use"`
 }
 
 // Requires narrows the devices that may run a job.
@@ -78,6 +78,7 @@ type JobItem struct {
 	Labels            map[string]string `json:"labels" nullable:"true"`
 	RetryOf           *string           `json:"retry_of"`
 	WaitingOn         *string           `json:"waiting_on"`
+	Reading           int               `json:"reading" minimum:"0" doc:"inputs by path that the server is still to read; no device is offered the job before"`
 	FailureCode       *string           `json:"failure_code"`
 	FailureMessage    *string           `json:"failure_message"`
 	CreatedAt         time.Time         `json:"created_at"`

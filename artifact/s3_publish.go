@@ -94,9 +94,15 @@ func (s *S3) complete(ctx context.Context, w *s3Write, parts []minio.ObjectPart)
 	return s.failure(ctx, err)
 }
 
-// stat describes a published object, and gives the ETag that pins it.
+// stat describes a published object, and gives the ETag that pins it. It asks for
+// the digest first: the answer to a HEAD does not tell a bucket that is missing
+// from an object that is.
 func (s *S3) stat(ctx context.Context, key string) (Info, string, error) {
 	if err := CheckKey(key); err != nil {
+		return Info{}, "", err
+	}
+	var d s3Digest
+	if err := s.getJSON(ctx, s.name(folderDigests, key), &d); err != nil && !errors.Is(err, ErrNotFound) {
 		return Info{}, "", err
 	}
 	etag, bytes, err := s.head(ctx, s.name(folderObjects, key))
@@ -104,11 +110,6 @@ func (s *S3) stat(ctx context.Context, key string) (Info, string, error) {
 		return Info{}, "", err
 	}
 	info := Info{Key: key, Bytes: bytes}
-	var d s3Digest
-	err = s.getJSON(ctx, s.name(folderDigests, key), &d)
-	if err != nil && !errors.Is(err, ErrNotFound) {
-		return Info{}, "", err
-	}
 	if d.ETag == etag && d.Bytes == bytes {
 		info.SHA256 = d.SHA256
 	}

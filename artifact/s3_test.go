@@ -2,14 +2,27 @@ package artifact_test
 
 import (
 	"testing"
+	"time"
+
+	"github.com/minio/minio-go/v7"
 
 	"rendermac/artifact"
 	"rendermac/artifact/artifacttest"
 )
 
+// No test is about how long the client waits before it asks again.
+func init() { minio.DefaultRetryUnit = time.Millisecond }
+
 func TestS3(t *testing.T) {
 	server := artifacttest.StartS3(t)
-	artifacttest.Run(t, func(t *testing.T) artifacttest.Fixture { return bucket(t, server.Options(t)) })
+	artifacttest.Run(t, func(t *testing.T) artifacttest.Fixture {
+		f := bucket(t, server.Options(t))
+		f.Away = func(t *testing.T) func() {
+			server.Kill()
+			return func() { server.Start(t) }
+		}
+		return f
+	})
 }
 
 func mustOpenS3(t testing.TB, o artifact.S3Options) *artifact.S3 {

@@ -41,8 +41,9 @@ type Config struct {
 		Workers  int
 		Deadline time.Duration
 	}
-	Pricing map[string]int64 // credits by service
-	Backup  struct {
+	Pricing     map[string]int64 // credits by service
+	SharedRoots map[string]SharedRoot
+	Backup      struct {
 		Every  time.Duration // 0 is never
 		Keep   int
 		Folder string

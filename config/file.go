@@ -97,6 +97,11 @@ func (r *reader) leaf(k key, n *yaml.Node) error {
 	}
 	text := n.Value
 	switch {
+	case k.holdsRoots() && n.Kind == yaml.MappingNode:
+		var err error
+		if text, err = r.roots(k.name, n); err != nil {
+			return err
+		}
 	case k.fallback == section && n.Kind == yaml.MappingNode:
 		if text = section; len(n.Content) > 0 {
 			text = "set"

@@ -24,7 +24,6 @@ type key struct {
 const section = "{}"
 
 const (
-	noRoots    = "this build takes uploads only"
 	noPresets  = "this build has its own presets only"
 	noRemotion = "this build has no remotion service"
 	noDecode   = "this build verifies without ffmpeg"
@@ -185,7 +184,10 @@ var keys = []key{
 		into: func(c *Config) any { return limit{&c.Retention.UploadsMaxBytes} }, check: func(c *Config) string { return atLeast(c.Retention.UploadsMaxBytes, 0, "0B") },
 	},
 
-	{name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: a path and the accounts, by name.", later: noRoots},
+	{
+		name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: NAME: {path: /Volumes/Media, accounts: [studio]}, where accounts counts on the server only.",
+		into: func(c *Config) any { return &c.SharedRoots }, check: checkRoots,
+	},
 	{
 		name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.",
 		into: func(c *Config) any { return &c.Metrics.Public },
@@ -248,6 +250,14 @@ func (k key) isList() bool {
 	}
 	_, list := k.into(new(Config)).(*[]netip.Prefix)
 	return list
+}
+
+func (k key) holdsRoots() bool {
+	if k.into == nil {
+		return false
+	}
+	_, roots := k.into(new(Config)).(*map[string]SharedRoot)
+	return roots
 }
 
 // takes tells whether a file's value of this YAML tag may be k's. What this

@@ -37,6 +37,8 @@ func formOf(into any) form {
 		return form{"!!str", "a duration such as 90s, 5m, 24h or 7d"}
 	case *int64:
 		return form{"", "a size such as 64MiB or 2TiB"}
+	case *map[string]SharedRoot:
+		return form{"!!map", "names with a path and accounts each, such as {media: {path: /Volumes/Media}}"}
 	case *[]netip.Prefix:
 		return form{"!!str", "a list of addresses or networks such as 10.0.0.0/8"}
 	}
@@ -65,6 +67,8 @@ func parse(text string, into any) (err error) {
 		*p, err = ParseDuration(text)
 	case *int64:
 		*p, err = parseSize(text)
+	case *map[string]SharedRoot:
+		*p, err = parseRoots(text)
 	case *[]netip.Prefix:
 		*p, err = parsePrefixes(text)
 	}

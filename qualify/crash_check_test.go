@@ -81,7 +81,8 @@ func (s *crashSite) complaints() (all []string) {
 func (s *crashSite) strayBytes() (all []string) {
 	s.Helper()
 	want := map[string]bool{}
-	for _, row := range s.list(`SELECT object_key || ' ' || sha256 FROM artifacts UNION ALL SELECT object_key || ' ' || sha256 FROM uploads WHERE status = 'complete'`) {
+	for _, row := range s.list(`SELECT object_key || ' ' || sha256 FROM artifacts WHERE deleted_at IS NULL
+		UNION ALL SELECT object_key || ' ' || sha256 FROM uploads WHERE status = 'complete' AND deleted_at IS NULL`) {
 		key, sum, _ := strings.Cut(row, " ")
 		want[key] = true
 		object, err := os.ReadFile(s.artifacts("objects", key))
@@ -91,7 +92,7 @@ func (s *crashSite) strayBytes() (all []string) {
 		}
 	}
 	open := map[string]bool{}
-	for _, key := range s.list(`SELECT object_key FROM uploads WHERE status = 'open'`) {
+	for _, key := range s.list(`SELECT object_key FROM uploads WHERE status = 'open' AND deleted_at IS NULL`) {
 		name := sha256.Sum256([]byte(key))
 		open[hex.EncodeToString(name[:16])], want[key] = true, true
 	}

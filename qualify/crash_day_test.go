@@ -56,6 +56,7 @@ type promise struct {
 var scripts = map[string]func(*day){
 	"upload": (*day).uploadScript,
 	"chain":  (*day).chainScript,
+	"path":   (*day).pathScript,
 	"cancel": (*day).cancelScript,
 	"late":   (*day).lateCancelScript,
 	"fail":   (*day).failScript,
@@ -66,6 +67,7 @@ var scripts = map[string]func(*day){
 	"rights": (*day).accountsScript,
 	"many":   (*day).manyScript,
 	"hook":   (*day).hookScript,
+	"gc":     (*day).gcScript,
 }
 
 // newDay is a site whose server is kept, with a client and no Mac.
@@ -89,7 +91,7 @@ func newMacDay(t testing.TB, film string) *day {
 	if d.film, err = os.ReadFile(film); err != nil {
 		t.Fatal(err)
 	}
-	_, d.mac = d.newMac()
+	_, d.mac = d.newMac("root:media")
 	return d
 }
 

@@ -42,7 +42,7 @@ func newCrashSite(t testing.TB) *crashSite {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { s.db.Close() })
-	if err := os.WriteFile(filepath.Join(s.data(), "config.yaml"), []byte(crashConfig), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(s.data(), "config.yaml"), []byte(crashConfig+s.sharedConfig()), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return s

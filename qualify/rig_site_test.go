@@ -131,7 +131,7 @@ func (s *site) pairOnce(name string, at points) *process {
 	if err != nil {
 		s.Fatal(err)
 	}
-	p := start(s, s.home, at, "pair", s.url, code.Code, "--name", name, "--data", filepath.Join(s.home, name))
+	p := start(s, s.home, at, "pair", s.url, code.Code, "--force", "--name", name, "--data", filepath.Join(s.home, name))
 	p.wait()
 	return p
 }

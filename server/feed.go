@@ -25,6 +25,8 @@ type feed struct {
 	closed chan struct{}
 	once   sync.Once
 
+	replays chan struct{} // one in it for each stream that reads the database
+
 	mu       sync.Mutex
 	streams  map[*stream]struct{}
 	from, to int64
@@ -44,7 +46,7 @@ type notice struct {
 }
 
 func newFeed(s *Server) *feed {
-	return &feed{srv: s, kept: feedKept, stall: feedStall, woken: make(chan struct{}, 1), closed: make(chan struct{}), streams: map[*stream]struct{}{}}
+	return &feed{srv: s, kept: feedKept, stall: feedStall, woken: make(chan struct{}, 1), closed: make(chan struct{}), streams: map[*stream]struct{}{}, replays: make(chan struct{}, replays)}
 }
 
 func (f *feed) loop(ctx context.Context) {

@@ -48,6 +48,9 @@ func (s *Server) submit(ctx context.Context, c call, jobs ...store.NewJob) (stor
 	for i, j := range jobs {
 		soonest = fence.Sooner(soonest, j.Deadline)
 		s.o.Log.Info("job submitted", "job", m.IDs[i], "account", j.AccountID, "service", j.Service)
+		if path := firstPath(j.Inputs); path != "" {
+			s.reader.add(m.IDs[i], path)
+		}
 	}
 	s.submitted(soonest)
 	return m, nil
@@ -162,11 +165,11 @@ func showItem(j store.Job) api.JobItem {
 	out := api.JobItem{
 		ID: j.ID, AccountID: j.AccountID, Status: string(j.Status), Service: j.Service, Params: j.Params, Inputs: []api.Input{},
 		Priority: j.Priority, MaxAttempts: j.MaxAttempts, AdmissionDeadline: j.Deadline, WebhookURL: j.WebhookURL, WebhookEvents: j.WebhookEvents,
-		OutputName: &j.OutputName, Labels: j.Labels, RetryOf: j.RetryOf, WaitingOn: j.WaitingOn,
+		OutputName: &j.OutputName, Labels: j.Labels, RetryOf: j.RetryOf, WaitingOn: j.WaitingOn, Reading: j.Reading,
 		FailureCode: j.FailureCode, FailureMessage: j.FailureMessage, CreatedAt: j.CreatedAt, StartedAt: j.StartedAt, FinishedAt: j.FinishedAt,
 	}
 	for _, in := range j.Inputs {
-		out.Inputs = append(out.Inputs, api.Input{UploadID: orNil(in.UploadID), JobID: orNil(in.JobID)})
+		out.Inputs = append(out.Inputs, api.Input{UploadID: orNil(in.UploadID), JobID: orNil(in.JobID), Path: orNil(in.Path)})
 	}
 	_ = json.Unmarshal(j.Requires, &out.Requires) // our own row, or nothing
 	if j.Hold != nil {

@@ -1,6 +1,7 @@
 // Package server is the control plane's outside: the HTTP API, the agents'
-// gateway, and the loops that drive the store: matcher, verifier, sweeper,
-// deliverer, retention. Handlers decide nothing: a store verb acts, and its outcome is what is sent.
+// gateway, and the loops that drive the store: matcher, verifier, reader, sweeper,
+// deliverer, retention. Handlers decide nothing: a store verb acts, and its outcome
+// is what is sent.
 package server
 
 import (
@@ -36,6 +37,7 @@ type Options struct {
 	VerifyWorkers  int
 	VerifyDeadline time.Duration
 	Pricing        map[string]int64 // credits by service
+	SharedRoots    map[string]SharedRoot
 	Backups        Backups
 	Retention      Retention
 
@@ -50,6 +52,8 @@ type Server struct {
 	hub       *hub
 	matcher   *matcher
 	verifier  *verifier
+	roots     map[string]*sharedRoot
+	reader    *reader
 	sweeper   *sweeper
 	feed      *feed
 	wrongKeys *guesses
@@ -71,6 +75,8 @@ func New(o Options) (*Server, error) {
 	s.metrics.watch(s)
 	s.matcher = newMatcher(s)
 	s.verifier = newVerifier(s)
+	s.roots = newSharedRoots(o.SharedRoots)
+	s.reader = newReader(s)
 	s.sweeper = newSweeper(s)
 	s.deliverer = newDeliverer(s)
 	s.feed = newFeed(s)
@@ -93,7 +99,10 @@ func (s *Server) Start(ctx context.Context) error {
 	if err := s.verifier.takeUp(ctx); err != nil {
 		return err
 	}
-	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
+	if err := s.reader.takeUp(ctx); err != nil {
+		return err
+	}
+	for _, loop := range []func(context.Context){s.matcher.loop, s.verifier.loop, s.reader.loop, s.sweeper.loop, s.deliverer.loop, s.feed.loop, s.retention.loop, s.daily, (&backups{srv: s}).loop} {
 		s.loops.Go(func() { loop(ctx) })
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"math/rand/v2"
+	"strings"
 	"sync"
 	"time"
 
@@ -209,6 +210,11 @@ const inputURLs = 6 * time.Hour
 func (s *session) inputs(list []store.Input) ([]agentproto.Input, error) {
 	out := make([]agentproto.Input, 0, len(list))
 	for _, in := range list {
+		if in.Path != "" { // the agent has a mount of its own
+			root, file, _ := strings.Cut(in.Path, "/")
+			out = append(out, agentproto.Input{Name: in.Name, Root: root, Path: file, Bytes: in.Bytes, SHA256: in.SHA256})
+			continue
+		}
 		u, err := s.srv.o.Artifacts.SignGet(s.ctx, in.Key, in.Name, s.srv.o.Now().Add(inputURLs))
 		if err != nil {
 			return nil, err

@@ -90,9 +90,12 @@ func (s *Server) submitted(deadline time.Time) {
 	s.matcher.wake()
 }
 
-// cancelled tells the device that runs the job, or wakes the verifier (F10).
+// cancelled tells the device that runs the job, or wakes the verifier (F10); what
+// was read for a job that has ended is read no further.
 func (s *Server) cancelled(out store.CancelOutcome) {
 	switch {
+	case out.Status == fence.JobCancelled:
+		s.reader.drop(out.JobID)
 	case out.AttemptID == "" || out.Status != fence.JobCancelling:
 	case out.Verifying:
 		s.verifier.drop(out.AttemptID)

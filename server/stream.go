@@ -18,6 +18,7 @@ const (
 	streamBeat = 15 * time.Second // a comment, so that what stands in between keeps the connection
 	streamGap  = 50 * time.Millisecond
 	streamPage = 200
+	replays    = 2 // pages read for streams at once
 )
 
 // stream is one reader of Server-Sent Events.
@@ -110,7 +111,7 @@ func (s *stream) sendNews(ctx context.Context) (ended bool, err error) {
 }
 
 func (s *stream) sendPage(ctx context.Context) (ended bool, err error) {
-	events, upTo, err := s.server.o.DB.EventsAfter(ctx, s.filter, s.last, streamPage)
+	events, upTo, err := s.readPage(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -120,6 +121,21 @@ func (s *stream) sendPage(ctx context.Context) (ended bool, err error) {
 		news[i] = noticeOf(e)
 	}
 	return s.sendAll(news)
+}
+
+// readPage waits for its turn: hundreds of streams that come back at once take
+// two of the readers, and leave the others to whoever submits and lists.
+func (s *stream) readPage(ctx context.Context) (events []store.Event, upTo int64, err error) {
+	f := s.server.feed
+	select {
+	case f.replays <- struct{}{}:
+		defer func() { <-f.replays }()
+	case <-f.closed:
+		return nil, s.last, nil
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	return s.server.o.DB.EventsAfter(ctx, s.filter, s.last, streamPage)
 }
 
 // sendAll ends with the event that ends the stream's job.

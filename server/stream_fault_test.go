@@ -282,3 +282,40 @@ func BenchmarkStoredEvent(b *testing.B) {
 	b.ReportMetric(float64(alone.Microseconds())/float64(b.N), "µs/event")
 	b.ReportMetric(float64(heard)/float64(alone), "200-streams/none")
 }
+
+// However many streams come back at once, and however long what they missed takes
+// to read: who submits and lists does not wait for them, and each hears all of it.
+func TestEvents_ManyThatComeBackStarveNobody(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		f := b.srv.feed
+		b.mustSubmit(b.submit)
+		for range cap(f.replays) { // as long as these are read, it is nobody else's turn
+			f.replays <- struct{}{}
+		}
+		var ears []*ear
+		for range 100 {
+			ears = append(ears, b.listen("/v1/events", b.read, "Last-Event-ID", "0"))
+		}
+		b.quiet()
+		f.mu.Lock()
+		for s := range f.streams {
+			if s.last != 0 {
+				t.Errorf("a stream has read up to %d out of turn", s.last)
+			}
+		}
+		if len(f.streams) != len(ears) {
+			t.Errorf("%d streams are open", len(f.streams))
+		}
+		f.mu.Unlock()
+		last := b.mustSubmit(b.submit)
+		b.get("/v1/jobs?limit=1", b.read).is(200)
+		for range cap(f.replays) {
+			<-f.replays
+		}
+		for _, e := range ears {
+			if heard := e.until("job.queued"); len(heard) == 0 || *e.until("job.queued")[0].JobID != last.ID {
+				t.Errorf("heard %s, and not the last", kinds(heard))
+			}
+		}
+	})
+}

@@ -25,6 +25,12 @@ func (j *jobCheck) inputs(ctx context.Context, account string) error {
 	for i, in := range j.r.Inputs {
 		at := fmt.Sprintf("inputs[%d]", i)
 		n, fault := newInput(in)
+		if fault == nil && n.Path != "" {
+			var err error
+			if fault, err = j.sharedInput(ctx, account, n.Path); err != nil {
+				return err
+			}
+		}
 		if fault != nil {
 			j.wrong(strings.TrimSuffix(at+"."+fault.Location, "."), fault.Message)
 			continue
@@ -42,6 +48,13 @@ func (j *jobCheck) inputs(ctx context.Context, account string) error {
 	return nil
 }
 
+func (j *jobCheck) rootNeeds() (features []string) {
+	for _, in := range j.job.Inputs {
+		features = append(features, rootNeeds(in.Path)...)
+	}
+	return features
+}
+
 func newInput(in api.Input) (store.NewInput, *fence.Fault) {
 	given := 0
 	for _, field := range []*string{in.UploadID, in.JobID, in.Path} {
@@ -53,7 +66,7 @@ func newInput(in api.Input) (store.NewInput, *fence.Fault) {
 	case given != 1:
 		return store.NewInput{}, &fence.Fault{Message: "must have exactly one of upload_id, job_id and path"}
 	case in.Path != nil:
-		return store.NewInput{}, &fence.Fault{Location: "path", Message: "names a shared root, and this server has none configured: upload the file"}
+		return store.NewInput{Path: *in.Path}, nil
 	case in.UploadID != nil:
 		return store.NewInput{UploadID: *in.UploadID}, nil
 	}
@@ -92,7 +105,7 @@ func (j *jobCheck) service() {
 	}
 	output := service.Output(resolved)
 	j.job.Resolved, j.job.OutputExt, j.job.ContentType = resolved, output.Ext, output.ContentType
-	j.job.Needs = fence.Needs{Service: service.Name, Features: canonical(service.Needs(resolved, j.media...)), Tags: []string{}}
+	j.job.Needs = fence.Needs{Service: service.Name, Features: canonical(append(service.Needs(resolved, j.media...), j.rootNeeds()...)), Tags: []string{}}
 	j.requires()
 }
 

@@ -83,6 +83,7 @@ func (w *sweeper) runOnce(ctx context.Context) {
 		w.srv.settle(e, nil)
 	}
 	for _, id := range out.Failed {
+		w.srv.reader.drop(id)
 		w.srv.o.Log.Info("job failed", "job", id, "code", "no_capacity")
 	}
 	for _, id := range out.Offline {

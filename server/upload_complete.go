@@ -8,7 +8,6 @@ import (
 
 	"rendermac/api"
 	"rendermac/artifact"
-	"rendermac/media/probe"
 	"rendermac/store"
 )
 
@@ -87,21 +86,12 @@ func (u *uploads) finish(ctx context.Context, up store.Upload, claimed string) (
 	return u.o.DB.CompleteUpload(ctx, up.ID, info.SHA256, media)
 }
 
-// uploadProbe says what a file is, or nothing where its kind is not read here:
-// that is no fault, ffmpeg reads more kinds than the server does.
+// uploadProbe says what an upload is, as far as its kind is read here.
 func (s *Server) uploadProbe(ctx context.Context, key string) (json.RawMessage, error) {
 	object, info, err := s.o.Artifacts.Open(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	defer object.Close()
-	m, err := probe.File(object, info.Bytes)
-	var unread *probe.Error
-	if errors.As(err, &unread) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return json.Marshal(m)
+	return mediaOf(object, info.Bytes)
 }

@@ -105,6 +105,12 @@ func (db *DB) Accounts(ctx context.Context, after string, limit int) (list []Acc
 	return list, err
 }
 
+// AccountName is what an account is called.
+func (db *DB) AccountName(ctx context.Context, id string) (name string, err error) {
+	err = db.read(ctx, func(q querier) error { return q.one(`SELECT name FROM accounts WHERE id = ?`, []any{id}, &name) })
+	return name, err
+}
+
 func (q querier) account(id string) (Account, error) {
 	list, err := q.accounts(`WHERE a.id = ?`, id)
 	if err == nil && len(list) == 0 {

@@ -34,6 +34,10 @@ var attacks = []attack{
 	{"jobs_same", `UPDATE OR REPLACE jobs SET oid = (SELECT rowid FROM jobs WHERE id = '{live}') WHERE id = '{won}'`},
 	{"jobs_same", `UPDATE jobs SET resolved = '{}' WHERE id = '{live}'`},
 	{"jobs_same", `UPDATE jobs SET max_attempts = 10 WHERE id = '{queued}'`},
+	{"jobs_needs", `UPDATE jobs SET needs = '{}' WHERE id = '{queued}'`},
+	{"jobs_needs", `UPDATE jobs SET needs = '{}' WHERE id = '{live}'`},
+	{"jobs_read", `UPDATE jobs SET reading = 0 WHERE id = '{unread}'`},
+	{"jobs_read", `UPDATE jobs SET reading = 1 WHERE id = '{read}'`},
 	{"jobs_place", `UPDATE jobs SET priority = 100 WHERE id = '{live}'`},
 	{"jobs_place", `UPDATE jobs SET priority = 100 WHERE id = '{failed}'`},
 	{"jobs_settled", `UPDATE jobs SET failure_code = 'no_capacity' WHERE id = '{failed}'`},
@@ -43,8 +47,14 @@ var attacks = []attack{
 	{"jobs_let_go", `UPDATE jobs SET status = 'queued' WHERE id = '{live}'`},
 	{"jobs_let_go", `UPDATE jobs SET status = 'failed' WHERE id = '{committing}'`},
 	{"jobs_ready", `UPDATE jobs SET status = 'active' WHERE id = '{waiting}'`},
+	{"jobs_ready", `UPDATE jobs SET status = 'active' WHERE id = '{unread}'`},
 	{"jobs_succeed", `UPDATE jobs SET status = 'succeeded' WHERE id = '{unpublished}'`},
 	{"job_inputs_same", `UPDATE job_inputs SET upload_id = '{upload}', input_job_id = NULL WHERE job_id = '{waiting}'`},
+	{"job_inputs_same", `UPDATE job_inputs SET path = 'media/other.mov', bytes = 1, sha256 = '{hash}' WHERE job_id = '{unread}'`},
+	{"job_inputs_same", `UPDATE job_inputs SET stamp = 'x' WHERE job_id = '{unread}'`},
+	{"job_inputs_same", `UPDATE job_inputs SET sha256 = '{hash}' WHERE job_id = '{read}'`},
+	{"job_inputs_same", `UPDATE job_inputs SET bytes = 1, sha256 = '{hash}' WHERE job_id = '{forgone}'`},
+	{"job_inputs_start", `INSERT INTO job_inputs (job_id, position, path, bytes, sha256) VALUES ('{unread}', 1, 'media/b.mov', 1, '{hash}')`},
 	{"job_inputs_start", `INSERT OR REPLACE INTO job_inputs (job_id, position, upload_id) VALUES ('{waiting}', 0, '{upload}')`},
 	{"job_inputs_start", `INSERT INTO job_inputs (job_id, position, upload_id) VALUES ('{live}', 1, '{upload}')`},
 	{"job_inputs_keep", `DELETE FROM job_inputs WHERE job_id = '{waiting}'`},
@@ -189,6 +199,10 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 	must(t, err)
 	queued := f.submit(t, priced)
 	waiting := f.submit(t, func(j *store.NewJob) { j.Inputs = []store.NewInput{{JobID: queued}} })
+	unread, read, forgone := f.submit(t, byPath), f.submit(t, byPath), f.submit(t, byPath)
+	f.read(t, read)
+	_, err = f.Cancel(ctx, forgone)
+	must(t, err)
 	revoked := storetest.MustDevice(t, f.DB).DeviceID
 	_, err = f.Revoke(ctx, revoked)
 	must(t, err)
@@ -214,7 +228,8 @@ func invaded(t *testing.T) (db *sql.DB, names *strings.Replacer) {
 		"{won}", won.JobID, "{won.attempt}", won.AttemptID, "{failed}", failed.JobID, "{failed.attempt}", failed.AttemptID,
 		"{committing}", committing.JobID, "{committing.attempt}", committing.AttemptID, "{unpublished}", unpublished.JobID,
 		"{again}", again.JobID, "{live}", live.JobID, "{live.attempt}", live.AttemptID, "{ungranted.attempt}", ungranted.AttemptID,
-		"{idle}", idle, "{cancelled}", cancelled, "{queued}", queued, "{waiting}", waiting, "{upload}", f.upload,
+		"{idle}", idle, "{cancelled}", cancelled, "{queued}", queued, "{waiting}", waiting, "{unread}", unread, "{read}", read, "{forgone}", forgone,
+		"{upload}", f.upload,
 		"{erased}", erased.JobID, "{goneUpload}", goneUpload.ID,
 		"{mac}", f.mac.DeviceID, "{other}", other, "{revoked}", revoked, "{account}", f.account, "{goneKey}", goneKey.ID,
 		"{movement}", `(at, account_id, kind, debit, credit, amount, held, spent)`, "{keycolumns}", `(id, account_id, name, scope, key_hash, created_at)`,

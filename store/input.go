@@ -8,19 +8,20 @@ import (
 	"unicode"
 )
 
-// Input is one file that a run reads: an upload's object or another job's
-// published output.
+// Input is one file that a run reads: an upload's object, another job's
+// published output, or a file under a shared root, which has no key.
 type Input struct {
 	UploadID, JobID string
+	Path            string // ROOT/relative/file
 	Name            string
 	Key             string
 	Bytes           int64
-	SHA256          string
+	SHA256          string          // empty as long as nobody has read it
 	Media           json.RawMessage // the server's own probe, or nil
 }
 
-const inputQuery = `SELECT i.job_id, coalesce(i.upload_id, ''), coalesce(i.input_job_id, ''), coalesce(u.name, o.output_name), coalesce(u.object_key, f.object_key, ''),
-		coalesce(u.bytes, f.bytes, 0), coalesce(u.sha256, f.sha256, ''), coalesce(u.media, f.media)
+const inputQuery = `SELECT i.job_id, coalesce(i.upload_id, ''), coalesce(i.input_job_id, ''), coalesce(i.path, ''), coalesce(u.name, o.output_name, ''), coalesce(u.object_key, f.object_key, ''),
+		coalesce(u.bytes, f.bytes, i.bytes, 0), coalesce(u.sha256, f.sha256, i.sha256, ''), coalesce(u.media, f.media, i.media)
 	FROM job_inputs i LEFT JOIN uploads u ON u.id = i.upload_id
 	LEFT JOIN jobs o ON o.id = i.input_job_id LEFT JOIN artifacts f ON f.job_id = i.input_job_id `
 
@@ -40,7 +41,10 @@ func (q querier) inputsBy(query string, arg any) (map[string][]Input, error) {
 		var in Input
 		var job string
 		var media sql.NullString
-		err := rows.Scan(&job, &in.UploadID, &in.JobID, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media)
+		err := rows.Scan(&job, &in.UploadID, &in.JobID, &in.Path, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media)
+		if in.Path != "" {
+			in.Name = path.Base(in.Path)
+		}
 		in.Media = rawOrNil(media)
 		out[job] = append(out[job], in)
 		return err

@@ -27,6 +27,7 @@ type Job struct {
 	Labels         map[string]string
 	RetryOf        *string
 	WaitingOn      *string
+	Reading        int // inputs by path that the server has not read yet
 	FailureCode    *string
 	FailureMessage *string
 	CreatedAt      time.Time
@@ -55,7 +56,7 @@ type Artifact struct {
 }
 
 const jobColumns = `j.id, j.account_id, j.status, j.service, j.params, j.priority, j.max_attempts, j.admission_deadline, j.requires, j.webhook_url,
-	j.webhook_events, j.output_name, j.content_type, j.labels, j.retry_of, j.waiting_on, j.failure_code, j.failure_message, j.created_at, j.started_at, j.finished_at,
+	j.webhook_events, j.output_name, j.content_type, j.labels, j.retry_of, j.waiting_on, j.reading, j.failure_code, j.failure_message, j.created_at, j.started_at, j.finished_at,
 	h.credits, h.state, f.object_key, f.bytes, f.sha256, f.media, f.deleted_at, (SELECT warnings FROM job_attempts a WHERE a.id = f.attempt_id)`
 
 const jobTables = ` FROM jobs j LEFT JOIN holds h ON h.job_id = j.id LEFT JOIN artifacts f ON f.job_id = j.id `
@@ -67,7 +68,7 @@ func scanJob(rows *sql.Rows) (Job, error) {
 	var requires, hold, key, sha, media, warnings sql.NullString
 	var created int64
 	err := rows.Scan(&j.ID, &j.AccountID, &j.Status, &j.Service, &params, &j.Priority, &j.MaxAttempts, &deadline, &requires, &j.WebhookURL,
-		&events, &j.OutputName, &j.ContentType, &labels, &j.RetryOf, &j.WaitingOn, &j.FailureCode, &j.FailureMessage, &created, &started, &finished,
+		&events, &j.OutputName, &j.ContentType, &labels, &j.RetryOf, &j.WaitingOn, &j.Reading, &j.FailureCode, &j.FailureMessage, &created, &started, &finished,
 		&credits, &hold, &key, &bytes, &sha, &media, &deleted, &warnings)
 	if err != nil {
 		return j, err

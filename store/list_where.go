@@ -108,4 +108,4 @@ const found = `(instr(lower(j.output_name), lower(?)) > 0
 	OR substr(j.id, 1, length(?)) = lower(?)
 	OR j.labels <> 'null' AND EXISTS (SELECT 1 FROM json_each(j.labels) WHERE instr(lower(value), lower(?)) > 0)
 	OR EXISTS (SELECT 1 FROM job_inputs i LEFT JOIN uploads u ON u.id = i.upload_id LEFT JOIN jobs o ON o.id = i.input_job_id
-		WHERE i.job_id = j.id AND instr(lower(coalesce(u.name, o.output_name)), lower(?)) > 0))`
+		WHERE i.job_id = j.id AND instr(lower(coalesce(u.name, o.output_name, i.path)), lower(?)) > 0))`

@@ -16,7 +16,7 @@ func (q querier) classes() ([]string, error) {
 	var out []string
 	for last := ""; ; {
 		var next sql.NullString
-		err := q.one(`SELECT min(needs) FROM jobs INDEXED BY jobs_queue WHERE status = 'queued' AND waiting_on IS NULL AND needs > ?`, []any{last}, &next)
+		err := q.one(`SELECT min(needs) FROM jobs INDEXED BY jobs_queue WHERE status = 'queued' AND waiting_on IS NULL AND reading = 0 AND needs > ?`, []any{last}, &next)
 		if err != nil || !next.Valid {
 			return out, err
 		}
@@ -111,7 +111,7 @@ func (t *tx) firstOf(d puller, class string, needs fence.Needs) (*candidate, tim
 	for page := 1; ; page = 32 { // the first one will nearly always do
 		ahead = ahead[:0]
 		err := t.each(`SELECT `+candidateColumns+` FROM jobs INDEXED BY jobs_queue
-			WHERE status = 'queued' AND waiting_on IS NULL AND needs = ?1 AND (priority < ?2 OR priority = ?2 AND id > ?3)
+			WHERE status = 'queued' AND waiting_on IS NULL AND reading = 0 AND needs = ?1 AND (priority < ?2 OR priority = ?2 AND id > ?3)
 			AND (admission_deadline IS NULL OR admission_deadline > ?4)
 			ORDER BY priority DESC, id LIMIT ?5`,
 			[]any{class, after.priority, after.id, ms(t.now), page}, func(rows *sql.Rows) error {

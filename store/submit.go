@@ -6,13 +6,15 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"path"
 	"time"
 
 	"rendermac/fence"
 )
 
-// NewInput is one input of a submitted job: an upload, or another job's output.
-type NewInput struct{ UploadID, JobID string }
+// NewInput is one input of a submitted job: an upload, another job's output, or
+// a file under a shared root.
+type NewInput struct{ UploadID, JobID, Path string }
 
 // NewJob is a job as the server has checked it; what only the database knows is
 // checked by Submit.
@@ -92,10 +94,10 @@ func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
 		return "", nil, err
 	}
 	err = t.exec(`INSERT INTO jobs (id, account_id, status, service, params, resolved, needs, priority, max_attempts, admission_deadline, requires,
-			webhook_url, webhook_events, output_name, output_ext, content_type, labels, retry_of, waiting_on, created_at)
-		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+			webhook_url, webhook_events, output_name, output_ext, content_type, labels, retry_of, waiting_on, reading, created_at)
+		VALUES (?, ?, 'queued', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 		id, j.AccountID, j.Service, rawOr(j.Params, "{}"), string(j.Resolved), asJSON(j.Needs), j.Priority, j.MaxAttempts, msOrNull(j.Deadline), rawOrNull(j.Requires),
-		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(j.RetryOf), orNull(in.waitingOn), ms(t.now))
+		orNull(j.WebhookURL), asJSON(j.WebhookEvents), j.OutputName, j.OutputExt, j.ContentType, asJSON(j.Labels), orNull(j.RetryOf), orNull(in.waitingOn), in.unread, ms(t.now))
 	if err != nil {
 		return "", nil, err
 	}
@@ -103,7 +105,8 @@ func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
 		return "", nil, err
 	}
 	for i, input := range j.Inputs {
-		err := t.exec(`INSERT INTO job_inputs (job_id, position, upload_id, input_job_id) VALUES (?, ?, ?, ?)`, id, i, orNull(input.UploadID), orNull(input.JobID))
+		err := t.exec(`INSERT INTO job_inputs (job_id, position, upload_id, input_job_id, path) VALUES (?, ?, ?, ?, ?)`,
+			id, i, orNull(input.UploadID), orNull(input.JobID), orNull(input.Path))
 		if err != nil {
 			return "", nil, err
 		}
@@ -118,6 +121,7 @@ func (t *tx) submit(j NewJob) (string, []fence.Fault, error) {
 type foundInputs struct {
 	name      string // the first input's
 	waitingOn string // the first job that has not succeeded yet
+	unread    int    // files under shared roots
 }
 
 func (t *tx) checkInputs(j NewJob) (foundInputs, []fence.Fault, error) {
@@ -138,13 +142,19 @@ func (t *tx) checkInputs(j NewJob) (foundInputs, []fence.Fault, error) {
 		if waits && found.waitingOn == "" {
 			found.waitingOn = in.JobID
 		}
+		if in.Path != "" {
+			found.unread++
+		}
 	}
 	return found, faults, nil
 }
 
 // checkInput refuses another account's upload or job in the same words as one
-// that does not exist.
+// that does not exist. Of a path it knows nothing: the server has looked there.
 func (q querier) checkInput(account string, in NewInput) (name string, waits bool, fault *fence.Fault, err error) {
+	if in.Path != "" {
+		return path.Base(in.Path), false, nil, nil
+	}
 	var removed bool
 	if in.UploadID != "" {
 		var status string

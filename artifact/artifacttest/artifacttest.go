@@ -25,6 +25,8 @@ type Fixture struct {
 	Base string
 	// Restart opens the same store as a new process would find it.
 	Restart func() Fixture
+	// Away takes the store out of reach until back is called.
+	Away func(t *testing.T) (back func())
 }
 
 // Key is the object that the suite writes.
@@ -49,6 +51,11 @@ func Run(t *testing.T, fresh func(t *testing.T) Fixture) {
 		{"Pending", pending},
 		{"SizeChanges", sizeChanges},
 		{"RestartKeepsHeldParts", restartKeepsHeldParts},
+		{"WrongParts", wrongParts},
+		{"UnboundParts", unboundParts},
+		{"HTMLIsNotShown", htmlIsNotShown},
+		{"F8_AwayAndBack", awayAndBack},
+		{"F16_CompleteWhileWriting", completeWhileWriting},
 		{"F16_URLWritesNothingElse", urlWritesNothingElse},
 		{"F16_URLDiesWithComplete", urlDiesWithComplete},
 		{"F16_URLDiesWithAbort", urlDiesWithAbort},

@@ -49,11 +49,12 @@ func printDevices(w io.Writer, devices []api.Device, states []string) error {
 		_, err := fmt.Fprintln(w, "No devices yet. Pair the first one: rendermac devices pair")
 		return err
 	}
-	var rows [][]string
+	rows := [][]string{{"ID", "NAME", "STATE", "BUSY", "SERVICES", "SEEN"}}
 	for _, d := range devices {
 		rows = append(rows, []string{d.ID, d.Name, d.State, busyOf(d), strings.Join(d.Services, " "), ago(time.Now(), d.LastSeenAt)})
 	}
-	return printTable(w, []string{"ID", "NAME", "STATE", "BUSY", "SERVICES", "SEEN"}, rows)
+	fit(rows, 1, len(rows[0]), widthOf(w))
+	return printTable(w, rows[0], rows[1:])
 }
 
 func busyOf(d api.Device) string {

@@ -43,7 +43,7 @@ func doctorCommand(g *globals) *cobra.Command {
 	return withJSON(&cobra.Command{
 		Use:   "doctor",
 		Short: "Check this machine and say what to do",
-		Long: "Checks config, data directory, database, store, disk, port, clock, ffmpeg with its encoders and\n" +
+		Long: "Checks config, data directory, database, store, shared roots, disk, port, clock, ffmpeg with its encoders and\n" +
 			"filters, and sleep settings. Exits 1 if something must be mended.",
 		Example: "  rendermac doctor\n  rendermac doctor --json",
 		Args:    cobra.NoArgs,
@@ -89,6 +89,7 @@ func (d *doctor) run(ctx context.Context, g *globals) {
 	d.folder("store", c.Store.Path)
 	d.folder("work", c.Agent.WorkDir)
 	d.cache()
+	d.roots()
 	d.disk()
 	d.port(ctx)
 	d.pairing(ctx)

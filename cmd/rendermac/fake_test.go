@@ -147,6 +147,8 @@ func (f *fakeServer) submit(w http.ResponseWriter, r *http.Request) {
 	job := &api.Job{JobItem: api.JobItem{
 		ID: fmt.Sprintf("job_%d", len(f.jobs)+1), Status: api.JobQueued, Service: request.Service,
 		Params: request.Params, Inputs: request.Inputs, Labels: request.Labels, OutputName: new(evilName), CreatedAt: time.Now(),
+		Requires: request.Requires, WebhookURL: request.WebhookURL, WebhookEvents: request.WebhookEvents, AdmissionDeadline: request.AdmissionDeadline,
+		Hold: &api.Hold{Credits: 5, State: "held"},
 	}}
 	f.jobs[job.ID] = job
 	respond(w, 201, job)

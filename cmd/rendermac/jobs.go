@@ -30,10 +30,7 @@ func jobsShowCommand(g *globals) *cobra.Command {
 				return err
 			}
 			return show(cmd, job, func(w io.Writer) error {
-				if note := idleNote(cmd.Context(), client, &job.JobItem); note != "" {
-					fmt.Fprintf(cmd.ErrOrStderr(), "Queued%s.\n", note)
-				}
-				return printJob(w, job)
+				return printJob(w, job, waitsFor(cmd.Context(), client, &job.JobItem))
 			})
 		}),
 	})

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -34,8 +35,8 @@ func jobsListCommand(g *globals) *cobra.Command {
 	f := cmd.Flags()
 	f.StringVar(&q.Status, "status", "", "only these, with commas between: queued, active, verifying, cancelling, succeeded, failed, cancelled")
 	f.StringVar(&q.Service, "service", "", "only jobs of this service")
-	f.StringVar(&q.Account, "account", "", "only jobs of this account (an id)")
-	f.StringVar(&q.Device, "device", "", "only jobs that this device has run or runs (an id)")
+	f.StringVar(&q.Account, "account", "", "only jobs of this account, by id or name")
+	f.StringVar(&q.Device, "device", "", "only jobs that this device has run or runs, by id or name")
 	f.StringArrayVar(&q.labels, "label", nil, "only jobs with this label, key=value (may be repeated: all must match)")
 	f.StringVar(&q.Query, "query", "", "only jobs with this in the output's name, an input's name or a label's value, or at the start of their id")
 	f.StringVar(&q.since, "since", "", "only jobs made since then: 2026-12-01, 2026-12-01T08:00:00Z, or 24h or 7d for as long ago")
@@ -47,6 +48,9 @@ func jobsListCommand(g *globals) *cobra.Command {
 
 func (q *jobsQuery) run(cmd *cobra.Command, client *api.Client, _ []string) error {
 	if err := q.check(); err != nil {
+		return err
+	}
+	if err := q.find(cmd.Context(), client); err != nil {
 		return err
 	}
 	list, err := client.Jobs(cmd.Context(), q.JobQuery)
@@ -63,6 +67,19 @@ func (q *jobsQuery) run(cmd *cobra.Command, client *api.Client, _ []string) erro
 		}
 		return printJobs(w, list.Items)
 	})
+}
+
+// find takes an account or a device by its name as well.
+func (q *jobsQuery) find(ctx context.Context, client *api.Client) (err error) {
+	if q.Account != "" {
+		if q.Account, err = accountID(ctx, client, q.Account); err != nil {
+			return err
+		}
+	}
+	if q.Device != "" {
+		q.Device, err = client.FindDevice(ctx, q.Device)
+	}
+	return err
 }
 
 // check reads the flags that are more than text.

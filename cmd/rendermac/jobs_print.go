@@ -49,6 +49,21 @@ func sourcesOf(j *api.JobItem) string {
 	return strings.Join(all, ", ")
 }
 
+// waitsFor is what must happen before any device can take a queued job.
+func waitsFor(j *api.JobItem) string {
+	var all []string
+	if j.WaitingOn != nil {
+		all = append(all, "for "+*j.WaitingOn+" to succeed")
+	}
+	if j.Reading > 0 {
+		all = append(all, "for the server to read "+count(j.Reading, "file")+" under shared roots")
+	}
+	if j.Status != api.JobQueued || len(all) == 0 {
+		return "–"
+	}
+	return strings.Join(all, ", ")
+}
+
 func labelsOf(j *api.JobItem) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(j.Labels)) {
@@ -57,7 +72,8 @@ func labelsOf(j *api.JobItem) string {
 	return cmp.Or(strings.Join(all, ", "), "–")
 }
 
-func printJob(w io.Writer, j *api.Job) error {
+// printJob writes a job with what it waits for, if that is known.
+func printJob(w io.Writer, j *api.Job, waits string) error {
 	facts := [][2]string{
 		{"id", j.ID},
 		{"name", orDash(j.OutputName)},
@@ -65,10 +81,15 @@ func printJob(w io.Writer, j *api.Job) error {
 		{"service", j.Service},
 		{"params", string(j.Params)},
 		{"inputs", sourcesOf(&j.JobItem)},
+		{"waits", waitsFor(&j.JobItem)},
 		{"labels", labelsOf(&j.JobItem)},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"created", stamp(&j.CreatedAt)},
 		{"finished", stamp(j.FinishedAt)},
+	}
+	facts = append(facts, terms(&j.JobItem)...)
+	if waits != "" {
+		facts = append(facts, [2]string{"waits for", waits})
 	}
 	if j.FailureCode != nil {
 		facts = append(facts, [2]string{"failure", *j.FailureCode + ": " + orDash(j.FailureMessage)})

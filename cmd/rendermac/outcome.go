@@ -13,11 +13,12 @@ import (
 // outcome is how far one file of a submit has come. Its fields are read once
 // done is closed.
 type outcome struct {
-	file string
-	done chan struct{}
-	job  *api.Job // nil until it was submitted
-	path string   // where the result was written
-	err  error
+	file   string
+	shared bool // it is ROOT/FILE under a shared root
+	done   chan struct{}
+	job    *api.Job // nil until it was submitted
+	path   string   // where the result was written
+	err    error
 }
 
 // print writes the result to stdout: the path where there is one, else the id.

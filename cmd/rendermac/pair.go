@@ -19,6 +19,7 @@ import (
 
 func pairCommand(g *globals) *cobra.Command {
 	var name string
+	var force bool
 	cmd := &cobra.Command{
 		Use:   "pair URL CODE",
 		Short: "Pair this machine with a server",
@@ -35,6 +36,9 @@ func pairCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if old, err := loadPairing(c.Data); err == nil && !force {
+				return fmt.Errorf("this machine is paired already, with %s as %s: pass --force to pair it anew, or another --data for a second agent", clean(old.URL), clean(old.DeviceID))
+			}
 			p, err := pair(cmd.Context(), c, server, args[1], cmp.Or(name, hostName()))
 			if err != nil {
 				return err
@@ -48,6 +52,7 @@ func pairCommand(g *globals) *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&name, "name", "", "what to call this machine (default its host name)")
+	cmd.Flags().BoolVar(&force, "force", false, "forget the pairing that this machine has")
 	return cmd
 }
 

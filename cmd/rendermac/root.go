@@ -53,6 +53,9 @@ func (g *globals) begin() error {
 		return err
 	}
 	slog.SetDefault(log)
+	for _, sentence := range config.Strays(g.options().Services) {
+		log.Warn(sentence)
+	}
 	g.begun = true
 	return nil
 }

@@ -15,6 +15,9 @@ func isRunning(job *api.Job) bool {
 
 // standing is where a job stands, in words that change only with its phase.
 func standing(job *api.Job) string {
+	if job.Status == api.JobQueued && job.Reading > 0 {
+		return "the server reads its input, queued as " + job.ID
+	}
 	if job.Status == api.JobQueued {
 		return "queued as " + job.ID
 	}

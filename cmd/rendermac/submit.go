@@ -14,6 +14,7 @@ import (
 // submission is what one `rendermac submit` was asked to do.
 type submission struct {
 	service, preset       string
+	paths                 []string // under shared roots: they are not uploaded
 	params, labels        []string
 	priority, maxAttempts int
 	deadline, outputName  string
@@ -31,13 +32,15 @@ type submission struct {
 func submitCommand(g *globals) *cobra.Command {
 	s := &submission{}
 	cmd := &cobra.Command{
-		Use:   "submit FILE… | FOLDER…",
+		Use:   "submit FILE… | FOLDER… | --path ROOT/FILE",
 		Short: "Upload files and submit a job for each",
 		Long: "Uploads files, two at a time in their order, and submits a job for each. A folder stands for the\n" +
 			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n" +
 			"What cannot be read or is empty is found before anything is uploaded. What fails on the way stops\n" +
 			"no other file. An upload that was interrupted, or whose machine went down, goes on where it was\n" +
 			"when the file is submitted again.\n\n" +
+			"A file on a volume that the server and the Macs mount is named by --path instead, as ROOT/FILE with\n" +
+			"the name of the shared root (shared_roots in the server's config): it is not uploaded.\n\n" +
 			"On stdout come the jobs' ids, or with -o the paths of the results, a line each in the files' order;\n" +
 			"with --json one line of JSON for each file: its job, with file, path and error besides.\n\n" +
 			"The exit code is 3 if a job failed, else 4 if one was cancelled, else 1 if a file got no job or its\n" +
@@ -45,9 +48,10 @@ func submitCommand(g *globals) *cobra.Command {
 		Example: "  rendermac submit interview.mov --preset web-1080p\n" +
 			"  rendermac submit interview.mov --preset web-720p -p start_s=5 --wait -o interview-web.mp4\n" +
 			"  rendermac submit rushes/ --preset prores-proxy --label client=acme -o proxies/\n" +
+			"  rendermac submit --path media/day1/interview.mov --preset web-1080p\n" +
 			"  rendermac submit day1/*.mov day2/*.mov --preset web-1080p --wait --json",
 		Args: func(_ *cobra.Command, args []string) error {
-			if len(args) == 0 {
+			if len(args) == 0 && len(s.paths) == 0 {
 				return errors.New("name the files or folders to submit")
 			}
 			return nil
@@ -66,6 +70,7 @@ func (s *submission) run(cmd *cobra.Command, g *globals, args []string) (err err
 	if err != nil {
 		return err
 	}
+	files = append(files, s.paths...)
 	if err := s.checkFlags(files, time.Now()); err != nil {
 		return err
 	}

@@ -21,7 +21,7 @@ var films = []string{
 func (s *submission) findFiles(args []string, out io.Writer) ([]string, error) {
 	var files []string
 	var wrong faults
-	s.intoFolder = len(args) > 1 || strings.HasSuffix(s.out, "/")
+	s.intoFolder = len(args)+len(s.paths) > 1 || strings.HasSuffix(s.out, "/")
 	for _, arg := range args {
 		found := []string{arg}
 		if info, err := os.Stat(arg); err == nil && info.IsDir() {

@@ -17,6 +17,7 @@ import (
 var webhookEvents = []string{"job.started", "job.succeeded", "job.failed", "job.cancelled"}
 
 func (s *submission) flags(f *pflag.FlagSet) {
+	f.StringArrayVar(&s.paths, "path", nil, "a file under a shared root, as ROOT/FILE, which is not uploaded (may be repeated)")
 	f.StringVar(&s.service, "service", "ffmpeg.transcode", "the named service")
 	f.StringVar(&s.preset, "preset", "", "a preset of the service")
 	f.StringArrayVarP(&s.params, "param", "p", nil, "a param as key=value, over the preset's (may be repeated)")

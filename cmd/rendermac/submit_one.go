@@ -32,7 +32,7 @@ var (
 func (s *submission) start(ctx context.Context, files []string) []*outcome {
 	outcomes := make([]*outcome, len(files))
 	for i, file := range files {
-		outcomes[i] = &outcome{file: file, done: make(chan struct{})}
+		outcomes[i] = &outcome{file: file, shared: i >= len(files)-len(s.paths), done: make(chan struct{})}
 	}
 	upload, watch := make(chan struct{}, uploadsAtOnce), make(chan struct{}, watchedAtOnce)
 	go func() {
@@ -89,31 +89,44 @@ func (s *submission) one(ctx context.Context, o *outcome, line *line, uploaded f
 // submit makes the job. Its answer is waited for even after Ctrl-C: else nobody
 // could tell whether there is one.
 func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
+	input, err := s.input(ctx, o, line)
+	if err != nil {
+		return err
+	}
+	request := s.job
+	request.Inputs = []api.Input{input}
+	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
+	if o.job, err = s.client.Submit(asking, request); err == nil && input.UploadID != nil {
+		s.client.ForgetUpload(uploadsFolder(), o.file, *input.UploadID)
+	}
+	return err
+}
+
+// input is what the job reads: the file once it is uploaded, or where it is
+// already.
+func (s *submission) input(ctx context.Context, o *outcome, line *line) (api.Input, error) {
+	if o.shared {
+		return api.Input{Path: &o.file}, nil
+	}
 	info, err := os.Stat(o.file)
 	if err != nil {
-		return plainFault("file", o.file, err)
+		return api.Input{}, plainFault("file", o.file, err)
 	}
 	line.transfer("uploading", info.Size())
 	folder := uploadsFolder()
 	goesOn := func(held int64) { line.goesOn("upload", held) }
-	input, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn}, line.add)
+	upload, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn}, line.add)
 	switch {
 	case interrupted(ctx, err) && folder == "":
-		return errNotSubmitted
+		return api.Input{}, errNotSubmitted
 	case interrupted(ctx, err):
-		return errUploadStops
+		return api.Input{}, errUploadStops
 	case err != nil:
-		return fmt.Errorf("%w; it was not submitted", err)
+		return api.Input{}, fmt.Errorf("%w; it was not submitted", err)
 	}
-	request := s.job
-	request.Inputs = []api.Input{{UploadID: &input.ID}}
-	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
-	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
-	if o.job, err = s.client.Submit(asking, request); err == nil {
-		s.client.ForgetUpload(folder, o.file, input.ID)
-	}
-	return err
+	return api.Input{UploadID: &upload.ID}, nil
 }
 
 // uploadsFolder is where unfinished uploads are remembered, so that the next run

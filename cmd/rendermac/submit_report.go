@@ -53,7 +53,7 @@ func (s *submission) sum(out io.Writer, outcomes []*outcome) {
 		case o.err == errGoesOn:
 			goOn = append(goOn, o.job.ID)
 		case o.job == nil:
-			left = append(left, shellWord(o.file))
+			left = append(left, o.argument())
 		}
 	}
 	if len(goOn) > 0 {
@@ -118,6 +118,14 @@ func verdict(outcomes []*outcome) error {
 		all[i] = codedf(codeOf(fault), "%s: %w", some(files[fault.Error()]), fault)
 	}
 	return all.err()
+}
+
+// argument is what names the file on a command line.
+func (o *outcome) argument() string {
+	if o.shared {
+		return "--path " + shellWord(o.file)
+	}
+	return shellWord(o.file)
 }
 
 // word is what became of the file, in one word or two.

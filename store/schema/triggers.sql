@@ -27,9 +27,18 @@ CREATE TRIGGER jobs_keep BEFORE DELETE ON jobs
 WHEN OLD.status = 'queued' OR OLD.status = 'active' OR OLD.status = 'verifying' OR OLD.status = 'cancelling'
 BEGIN SELECT RAISE(ABORT, 'a live job is not deleted'); END;
 
-CREATE TRIGGER jobs_same BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, service, params, resolved, needs, max_attempts,
+CREATE TRIGGER jobs_same BEFORE UPDATE OF rowid, oid, _rowid_, id, account_id, service, params, resolved, max_attempts,
   admission_deadline, output_ext, content_type, retry_of, created_at ON jobs
 BEGIN SELECT RAISE(ABORT, 'what a job is never changes'); END;
+
+-- What a device must have is known for good once all inputs have been read.
+CREATE TRIGGER jobs_needs BEFORE UPDATE OF needs ON jobs
+WHEN NEW.needs <> OLD.needs AND (OLD.status <> 'queued' OR OLD.reading = 0)
+BEGIN SELECT RAISE(ABORT, 'what a job needs changes with the reading of its inputs only'); END;
+
+CREATE TRIGGER jobs_read BEFORE UPDATE OF reading ON jobs
+WHEN NEW.reading <> (SELECT count(*) FROM job_inputs WHERE job_id = NEW.id AND path IS NOT NULL AND sha256 IS NULL)
+BEGIN SELECT RAISE(ABORT, 'an input is read once its digest is known'); END;
 
 -- Once it has left the queue, a job has no place in it.
 CREATE TRIGGER jobs_place BEFORE UPDATE OF priority ON jobs
@@ -49,10 +58,12 @@ WHEN (NEW.status = 'queued' OR NEW.status = 'succeeded' OR NEW.status = 'failed'
     AND (status = 'leased' OR status = 'downloading' OR status = 'running' OR status = 'uploading' OR status = 'committing'))
 BEGIN SELECT RAISE(ABORT, 'a job with a live attempt neither ends nor waits'); END;
 
--- A job whose inputs are other jobs' outputs runs once they have succeeded (F3).
+-- A job whose inputs are other jobs' outputs runs once they have succeeded (F3),
+-- one with inputs by path once they have been read.
 CREATE TRIGGER jobs_ready BEFORE UPDATE OF status ON jobs
 WHEN NEW.status = 'active' AND OLD.status = 'queued'
-  AND EXISTS (SELECT 1 FROM job_inputs i JOIN jobs o ON o.id = i.input_job_id WHERE i.job_id = NEW.id AND o.status <> 'succeeded')
+  AND EXISTS (SELECT 1 FROM job_inputs i LEFT JOIN jobs o ON o.id = i.input_job_id
+    WHERE i.job_id = NEW.id AND (o.status <> 'succeeded' OR i.path IS NOT NULL AND i.sha256 IS NULL))
 BEGIN SELECT RAISE(ABORT, 'a job waits for its inputs'); END;
 
 -- A job succeeds by an attempt that did, with the result that it claimed (F8).
@@ -61,11 +72,15 @@ WHEN NEW.status = 'succeeded' AND OLD.status <> 'succeeded'
   AND NOT EXISTS (SELECT 1 FROM artifacts f JOIN job_attempts a ON a.id = f.attempt_id WHERE f.job_id = NEW.id AND a.status = 'succeeded')
 BEGIN SELECT RAISE(ABORT, 'a job succeeds by an attempt that did, and its artifact'); END;
 
+-- But that a file is read, once, while its job still waits for that.
 CREATE TRIGGER job_inputs_same BEFORE UPDATE ON job_inputs
+WHEN OLD.path IS NULL OR OLD.sha256 IS NOT NULL OR NEW.sha256 IS NULL OR NEW.bytes IS NULL
+  OR NEW.job_id <> OLD.job_id OR NEW.position <> OLD.position OR NEW.path IS NOT OLD.path
+  OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = OLD.job_id AND status = 'queued' AND reading > 0)
 BEGIN SELECT RAISE(ABORT, 'the inputs of a job never change'); END;
 CREATE TRIGGER job_inputs_start BEFORE INSERT ON job_inputs
 WHEN EXISTS (SELECT 1 FROM job_inputs WHERE job_id = NEW.job_id AND position = NEW.position)
-  OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = NEW.job_id AND status = 'queued' AND attempts = 0)
+  OR NEW.sha256 IS NOT NULL OR NOT EXISTS (SELECT 1 FROM jobs WHERE id = NEW.job_id AND status = 'queued' AND attempts = 0)
 BEGIN SELECT RAISE(ABORT, 'a job is given its inputs as it starts, once'); END;
 -- The other way round, what a live job needs is not deleted: see RemoveFiles.
 CREATE TRIGGER job_inputs_there BEFORE INSERT ON job_inputs
