@@ -16,7 +16,7 @@ var answers = map[string]any{
 		"retry_of waiting_on reading failure_code failure_message created_at started_at finished_at hold artifact attempts": Job{},
 	"id attempt_number status device_id device_name lease_epoch phase fraction fps speed eta_s leased_at ended_at failure_code failure_message": Attempt{},
 	"credits state": Hold{},
-	"name bytes sha256 content_type media warnings":       Artifact{},
+	"name bytes sha256 content_type media warnings deleted_at": Artifact{},
 	"upload_id job_id path":                               Input{},
 	"id part_bytes parts next_part expires_at":            UploadCreated{},
 	"number url headers":                                  PartURL{},

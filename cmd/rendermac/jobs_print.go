@@ -49,21 +49,6 @@ func sourcesOf(j *api.JobItem) string {
 	return strings.Join(all, ", ")
 }
 
-// waitsFor is what must happen before any device can take a queued job.
-func waitsFor(j *api.JobItem) string {
-	var all []string
-	if j.WaitingOn != nil {
-		all = append(all, "for "+*j.WaitingOn+" to succeed")
-	}
-	if j.Reading > 0 {
-		all = append(all, "for the server to read "+count(j.Reading, "file")+" under shared roots")
-	}
-	if j.Status != api.JobQueued || len(all) == 0 {
-		return "–"
-	}
-	return strings.Join(all, ", ")
-}
-
 func labelsOf(j *api.JobItem) string {
 	var all []string
 	for _, key := range slices.Sorted(maps.Keys(j.Labels)) {
@@ -81,7 +66,6 @@ func printJob(w io.Writer, j *api.Job, waits string) error {
 		{"service", j.Service},
 		{"params", string(j.Params)},
 		{"inputs", sourcesOf(&j.JobItem)},
-		{"waits", waitsFor(&j.JobItem)},
 		{"labels", labelsOf(&j.JobItem)},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"created", stamp(&j.CreatedAt)},

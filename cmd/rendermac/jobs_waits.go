@@ -12,14 +12,16 @@ import (
 )
 
 // waitsFor is what a queued job waits for, as far as the server says: another
-// job, or a Mac that could take it. It is no more than a hint, so a server that
-// does not answer leaves it out.
+// job, the reading of its inputs, or a Mac that could take it. It is no more than
+// a hint, so a server that does not answer leaves it out.
 func waitsFor(ctx context.Context, client *api.Client, job *api.JobItem) string {
 	switch {
 	case job.Status != api.JobQueued:
 		return ""
 	case job.WaitingOn != nil:
 		return *job.WaitingOn + " to succeed"
+	case job.Reading > 0:
+		return "the server to read " + count(job.Reading, "file") + " under shared roots"
 	}
 	devices, err := client.Devices(ctx)
 	if err != nil {
@@ -99,7 +101,18 @@ func featuresOf(job *api.JobItem) []string {
 	if len(faults) > 0 {
 		return nil
 	}
-	return service.Needs(resolved)
+	return append(rootsOf(job), service.Needs(resolved)...)
+}
+
+// rootsOf are the shared roots that a Mac must have mounted.
+func rootsOf(job *api.JobItem) (all []string) {
+	for _, in := range job.Inputs {
+		if in.Path != nil {
+			root, _, _ := strings.Cut(*in.Path, "/")
+			all = append(all, "root:"+root)
+		}
+	}
+	return all
 }
 
 // terms are what a job was submitted with beside its params, where it was.
