@@ -13,6 +13,7 @@ func (h *haul) onS3() string {
 	h.Helper()
 	h.s3 = artifacttest.StartS3(h)
 	o := h.s3.Options(h)
+	h.bucket = o.Bucket
 	to := strings.TrimPrefix(o.Endpoint, "http://")
 	h.inner, h.files = newCable(h, h.meter, to), newCable(h, h.meter, to)
 	h.outer = append(h.outer, h.files)

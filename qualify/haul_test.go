@@ -34,6 +34,7 @@ type haul struct {
 	inner, files  *cable   // to S3, from the server and from the others
 	outer         []*cable // all on which the parties move files
 	s3            *artifacttest.S3Server
+	bucket        string
 	agentAt       points
 
 	begin  sync.Mutex // held while a party is started, so that it can be killed at its first byte

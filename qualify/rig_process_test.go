@@ -21,7 +21,7 @@ var patience = 2 * time.Minute
 
 func init() {
 	if everyPass {
-		patience = 15 * time.Minute
+		patience = 30 * time.Minute
 	}
 }
 
