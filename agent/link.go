@@ -104,7 +104,7 @@ func closedBy(err error) error {
 	case agentproto.CloseProtocol:
 		return &StopError{"the server does not speak this agent's protocol: update rendermac on this machine or on the server"}
 	case agentproto.CloseRevoked:
-		return &StopError{"this device was revoked on the server: pair this machine again with rendermac pair"}
+		return &StopError{"this device was revoked on the server: pair this machine again with rendermac pair --force"}
 	}
 	return err
 }

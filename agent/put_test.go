@@ -42,8 +42,7 @@ func TestURLThatAnS3StoreDoesNotObeyIsAskedForAnew(t *testing.T) {
 		t.Run(code, func(t *testing.T) {
 			srv := newServer(t)
 			srv.blob = answerPart(3, 1, status, s3Error(code))
-			startAgent(t, srv)
-			srv.offer(srv.session(1), "att_1", mustClip(t), `{}`)
+			startWithResult(t, srv)
 			commit := next[*agentproto.Commit](srv, 0, nil)
 			next(srv, 0, func(u *agentproto.Upload) bool { return u.FromPart == 3 })
 			if digest(srv.uploaded("att_1")) != commit.SHA256 {
@@ -58,8 +57,7 @@ func TestPartIsSentAgainWhereAStoreIsSlowOrBytesWereDamagedOnTheirWay(t *testing
 		t.Run(code, func(t *testing.T) {
 			srv := newServer(t)
 			srv.blob = answerPart(2, 2, status, s3Error(code))
-			startAgent(t, srv)
-			srv.offer(srv.session(1), "att_1", mustClip(t), `{}`)
+			startWithResult(t, srv)
 			next[*agentproto.Commit](srv, 0, nil)
 			if n := count[*agentproto.Upload](srv, 0); n != 1 {
 				t.Errorf("a grant was asked for %d times", n)
@@ -71,8 +69,7 @@ func TestPartIsSentAgainWhereAStoreIsSlowOrBytesWereDamagedOnTheirWay(t *testing
 func TestURLsThatAreNeverObeyedEndTheUpload(t *testing.T) {
 	srv := newServer(t)
 	srv.blob = answerPart(2, 1000, 403, s3Error("SignatureDoesNotMatch"))
-	a := startAgent(t, srv)
-	srv.offer(srv.session(1), "att_1", mustClip(t), `{}`)
+	a := startWithResult(t, srv)
 	fail := failsWith(t, srv, a, "upload_failed")
 	if !strings.Contains(fail.Message, "403") || strings.Contains(fail.Message, "secret") {
 		t.Errorf("the agent says %q", fail.Message)
@@ -82,8 +79,7 @@ func TestURLsThatAreNeverObeyedEndTheUpload(t *testing.T) {
 func TestProxyThatRefusesThePartsIsNamed(t *testing.T) {
 	srv := newServer(t)
 	srv.blob = answerPart(1, 1000, 413, "<html>413 Request Entity Too Large</html>")
-	a := startAgent(t, srv)
-	srv.offer(srv.session(1), "att_1", mustClip(t), `{}`)
+	a := startWithResult(t, srv)
 	fail := failsWith(t, srv, a, "upload_failed")
 	if want := fmt.Sprintf("refuses bodies of %d bytes: set store.part_bytes", partBytes); !strings.Contains(fail.Message, want) {
 		t.Errorf("the agent says %q", fail.Message)
@@ -107,6 +103,17 @@ func leaveResult(t *testing.T, dir string, content []byte, size int64) {
 	if err != nil {
 		t.Fatal(err)
 	}
+}
+
+// startWithResult starts an agent that has a finished result of five parts to send.
+func startWithResult(t *testing.T, srv *fakeServer, adjust ...func(*agent)) *testAgent {
+	t.Helper()
+	if srv.reply == nil {
+		srv.reply = resume
+	}
+	dir := t.TempDir()
+	leaveResult(t, dir, reel()[:5*partBytes-1], partBytes)
+	return startAgentIn(t, srv, dir, adjust...)
 }
 
 // A store or proxy that refuses a part at once may close the connection on the

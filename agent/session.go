@@ -70,7 +70,7 @@ func (a *agent) dial(ctx context.Context, hear func()) (*websocket.Conn, error) 
 		OnPingReceived: func(context.Context, []byte) bool { hear(); return true },
 	})
 	if answer != nil && answer.StatusCode == http.StatusUnauthorized {
-		return nil, &StopError{"the server does not know this device's token: pair this machine again with rendermac pair"}
+		return nil, &StopError{"the server does not know this device's token: pair this machine again with rendermac pair --force"}
 	}
 	return conn, err
 }

@@ -113,7 +113,7 @@ func (d *day) newMac(features ...string) (id string, m *mac) {
 			d.Fatal(err)
 		}
 		d.devices[paired.DeviceID] = false
-		m, stop := startMac(d.url, paired.DeviceToken, d.film, features...)
+		m, stop := startMac(d.url, paired.DeviceToken, filepath.Join(d.home, "media"), d.film, features...)
 		d.Cleanup(stop)
 		d.macs = append(d.macs, m)
 		return paired.DeviceID, m

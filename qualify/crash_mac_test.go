@@ -24,6 +24,7 @@ import (
 type mac struct {
 	url, token string
 	features   []string
+	media      string // where it mounts the shared root of that name
 	film       []byte
 	partBytes  int
 
@@ -60,9 +61,9 @@ const (
 )
 
 // startMac connects; stop is called before the test ends.
-func startMac(url, token string, film []byte, features ...string) (m *mac, stop func()) {
+func startMac(url, token, media string, film []byte, features ...string) (m *mac, stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
-	m = &mac{url: url, token: token, film: film, partBytes: crashPart, features: append([]string{"libx264"}, features...), runs: map[string]*macRun{}, ctx: ctx}
+	m = &mac{url: url, token: token, media: media, film: film, partBytes: crashPart, features: append([]string{"libx264"}, features...), runs: map[string]*macRun{}, ctx: ctx}
 	m.turn = sync.NewCond(&m.mu)
 	m.working.Go(func() {
 		for ctx.Err() == nil && m.session() {

@@ -2,6 +2,8 @@ package qualify
 
 import (
 	"encoding/json"
+	"os"
+	"path/filepath"
 
 	"rendermac/agentproto"
 )
@@ -144,13 +146,22 @@ func (m *mac) ask(r *macRun, word func() agentproto.Message) (answer agentproto.
 	}
 }
 
+// input is the digest of what the offer names, from its URL or the Mac's own mount.
+func (m *mac) input(in agentproto.Input) (sum string, ok bool) {
+	if in.Root == "" {
+		return m.fetch(in.URL)
+	}
+	text, err := os.ReadFile(filepath.Join(m.media, in.Path))
+	return sha(text), err == nil && in.Root == "media" && in.URL == ""
+}
+
 func (m *mac) run(r *macRun) {
 	var p struct{ Quality int }
 	_ = json.Unmarshal(r.offer.Params, &p)
 	first := r.offer.AttemptNumber == 1
 	m.progress(r, "downloading")
 	for _, in := range r.offer.Inputs {
-		if sum, ok := m.fetch(in.URL); !ok || sum != in.SHA256 {
+		if sum, ok := m.input(in); !ok || sum != in.SHA256 {
 			m.change(func() {
 				if !r.over() && !r.cancel && m.ctx.Err() == nil {
 					m.oddity("%s: the input is not what was promised (%v)", r.ids.AttemptID, ok)

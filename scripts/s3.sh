@@ -9,5 +9,6 @@ echo "Building versitygw $version, the S3 server for tests: this takes some minu
 mkdir -p "$cache"
 new=$(mktemp -d "$cache/new.XXXXXX")
 trap 'rm -rf "$new"' EXIT
+trap 'exit 1' INT TERM
 env -u GOOS -u GOARCH CGO_ENABLED=0 GOBIN="$new" "${GO:-go}" install -trimpath -ldflags '-s -w' "github.com/versity/versitygw/cmd/versitygw@$version"
 mv "$new/versitygw" "$program"

@@ -9,6 +9,7 @@ import (
 
 	"rendermac/agentproto"
 	"rendermac/fence"
+	"rendermac/store"
 	"rendermac/store/storetest"
 )
 
@@ -27,7 +28,7 @@ func BenchmarkSubmitToOffer(b *testing.B) {
 			var took []time.Duration
 			for b.Loop() {
 				start := time.Now()
-				if _, err := h.db.Submit(context.Background(), job); err != nil {
+				if _, err := h.db.SubmitOnce(context.Background(), store.Once{}, job); err != nil {
 					b.Fatal(err)
 				}
 				h.srv.submitted(time.Time{})

@@ -66,10 +66,11 @@ func (f *feed) loop(ctx context.Context) {
 	}
 }
 
+// poke wakes a loop that waits for a signal of one place.
 func poke(signal chan struct{}) {
 	select {
 	case signal <- struct{}{}:
-	default: // poked already
+	default: // it is to look again already, and will see this change too
 	}
 }
 

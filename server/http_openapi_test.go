@@ -50,8 +50,12 @@ func TestOpenAPI_HasEveryAnswerOfABlob(t *testing.T) {
 		header, value string
 		status        int
 	}{
-		{"Range", "bytes=2-4", 206}, {"Range", "bytes=0-1,4-5", 206}, {"Range", "bytes=99-", 416},
-		{"If-None-Match", etag, 304}, {"If-Match", `"another"`, 412}, {"If-Range", etag, 200},
+		{"Range", "bytes=2-4", 206},
+		{"Range", "bytes=0-1,4-5", 206},
+		{"Range", "bytes=99-", 416},
+		{"If-None-Match", etag, 304},
+		{"If-Match", `"another"`, 412},
+		{"If-Range", etag, 200},
 	} {
 		h.isDescribed(path.Get, h.do("GET", at, "", nil, c.header, c.value).is(c.status))
 		h.isDescribed(path.Head, h.do("HEAD", at, "", nil, c.header, c.value).is(c.status))

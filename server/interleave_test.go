@@ -204,7 +204,7 @@ func (w *world) slots() {
 	for range 3 {
 		jobs = append(jobs, storetest.Job(w.account, w.upload))
 	}
-	if _, err := w.db.Submit(context.Background(), jobs...); err != nil {
+	if _, err := w.db.SubmitOnce(context.Background(), store.Once{}, jobs...); err != nil {
 		w.Fatal(err)
 	}
 	w.agents[w.here].say(&agentproto.Ready{SlotsFree: 2})

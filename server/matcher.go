@@ -20,12 +20,7 @@ type matcher struct {
 
 func newMatcher(s *Server) *matcher { return &matcher{srv: s, woken: make(chan struct{}, 1)} }
 
-func (m *matcher) wake() {
-	select {
-	case m.woken <- struct{}{}:
-	default: // a pass is due already, and it will see this change too
-	}
-}
+func (m *matcher) wake() { poke(m.woken) }
 
 func (m *matcher) loop(ctx context.Context) {
 	var timer <-chan time.Time

@@ -71,16 +71,14 @@ func (r *retention) collect(ctx context.Context) (report api.GC, err error) {
 	if err := r.o.Artifacts.Check(ctx); err != nil && !errors.Is(err, artifact.ErrFull) {
 		return report, err
 	}
-	if err := r.finish(ctx); err != nil {
-		return report, err
-	}
+	unfinished := r.finish(ctx)
 	report, err = r.report(ctx, false)
 	if report != (api.GC{}) {
 		r.o.Log.Info("retention has removed what was to go", "outputs", report.Outputs.Count, "output_bytes", report.Outputs.Bytes,
 			"uploads", report.Uploads.Count, "upload_bytes", report.Uploads.Bytes, "open_uploads", report.OpenUploads.Count,
 			"logs", report.Logs, "events", report.Events, "deliveries", report.Deliveries)
 	}
-	return report, err
+	return report, errors.Join(unfinished, err)
 }
 
 // finish removes the objects that are nobody's any more, and ends the writes that

@@ -306,7 +306,9 @@ func (h *httpServer) bytesOnDisk() map[string]string {
 
 // What a client hears of what has gone.
 func TestRetention_WhatIsGoneIsSaidSo(t *testing.T) {
-	h := mustServe(t, func(o *Options) { o.Retention = Retention{Outputs: testDay, Uploads: testDay, Events: testDay, Logs: testDay} })
+	h := mustServe(t, func(o *Options) {
+		o.Retention = Retention{Outputs: testDay, Uploads: testDay, Events: testDay, Logs: testDay}
+	})
 	j := h.mustSubmit(h.submit)
 	h.mustSucceed([]byte("film"))
 	output := h.get("/v1/jobs/"+j.ID+"/output", h.read).is(302).Header.Get("Location")

@@ -275,11 +275,11 @@ func TestEvents_ABurstIsReadFromTheDatabase(t *testing.T) {
 	upload := storetest.MustUpload(t, h.db, h.account)
 	many := slices.Repeat([]store.NewJob{storetest.Job(h.account, upload)}, 20)
 	for range 3 {
-		ids, err := h.db.Submit(t.Context(), many...)
+		made, err := h.db.SubmitOnce(t.Context(), store.Once{}, many...)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, id := range ids {
+		for _, id := range made.IDs {
 			if got := e.must(); *got.JobID != id {
 				t.Fatalf("heard of %s, not %s", *got.JobID, id)
 			}

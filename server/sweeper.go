@@ -32,10 +32,7 @@ func (w *sweeper) at(deadline time.Time) {
 	}
 	w.mu.Unlock()
 	if sooner {
-		select {
-		case w.woken <- struct{}{}:
-		default:
-		}
+		poke(w.woken)
 	}
 }
 

@@ -39,14 +39,7 @@ func (v *verifier) add(attemptID string) {
 	v.mu.Lock()
 	v.waiting = append(v.waiting, attemptID)
 	v.mu.Unlock()
-	v.signal()
-}
-
-func (v *verifier) signal() {
-	select {
-	case v.some <- struct{}{}:
-	default:
-	}
+	poke(v.some)
 }
 
 // drop ends a check whose job was cancelled; F8 then finalizes it (F10). What
@@ -97,7 +90,7 @@ func (v *verifier) next(ctx context.Context) bool {
 	id := v.waiting[0]
 	v.waiting = v.waiting[1:]
 	if len(v.waiting) > 0 {
-		v.signal() // for the next worker
+		poke(v.some) // for the next worker
 	}
 	checking, cancel := context.WithCancel(ctx)
 	v.running[id] = cancel

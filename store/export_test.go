@@ -25,6 +25,18 @@ func (f DeliveryFilter) Query() (string, []any) {
 	return "SELECT id FROM webhook_deliveries " + where, args
 }
 
+// Submit is SubmitOnce for a request that comes once.
+func (db *DB) Submit(ctx context.Context, jobs ...NewJob) ([]string, error) {
+	made, err := db.SubmitOnce(ctx, Once{}, jobs...)
+	return made.IDs, err
+}
+
+// CreateUpload is CreateUploadOnce for a request that comes once.
+func (db *DB) CreateUpload(ctx context.Context, n NewUpload) (Upload, error) {
+	u, _, err := db.CreateUploadOnce(ctx, Once{}, n)
+	return u, err
+}
+
 // Triggers is the SQL of the database's own guard.
 func Triggers() string {
 	text, err := schema.ReadFile("schema/triggers.sql")

@@ -40,14 +40,8 @@ type NewJob struct {
 	At            string // what stands before the locations of its faults: "jobs[3]."
 }
 
-// Submit stores all jobs or none, and answers with their ids. Every fault of
-// every job is listed.
-func (db *DB) Submit(ctx context.Context, jobs ...NewJob) ([]string, error) {
-	made, err := db.SubmitOnce(ctx, Once{}, jobs...)
-	return made.IDs, err
-}
-
-// SubmitOnce is Submit for a request that may come more than once.
+// SubmitOnce stores all jobs or none, for a request that may come more than once,
+// and answers with their ids. Every fault of every job is listed.
 func (db *DB) SubmitOnce(ctx context.Context, once Once, jobs ...NewJob) (made Made, err error) {
 	err = db.w.do(ctx, func(t *tx) error {
 		made, err = t.once(once, func() ([]string, error) { return t.submitAll(jobs) })

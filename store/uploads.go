@@ -33,14 +33,8 @@ type NewUpload struct {
 	Parts           []Part
 }
 
-// CreateUpload opens an upload.
-func (db *DB) CreateUpload(ctx context.Context, n NewUpload) (Upload, error) {
-	u, _, err := db.CreateUploadOnce(ctx, Once{}, n)
-	return u, err
-}
-
-// CreateUploadOnce is CreateUpload for a request that may come more than once;
-// replayed says that an earlier one has opened the upload.
+// CreateUploadOnce opens an upload for a request that may come more than once;
+// replayed says that an earlier one has opened it.
 func (db *DB) CreateUploadOnce(ctx context.Context, once Once, n NewUpload) (u Upload, replayed bool, err error) {
 	err = db.w.do(ctx, func(t *tx) error {
 		made, err := t.once(once, func() ([]string, error) { return t.createUpload(n) })

@@ -86,7 +86,7 @@ func (d *doctor) run(ctx context.Context, g *globals) {
 	d.ok("config", "every setting is in order; see rendermac config")
 	d.folder("data", c.Data)
 	d.database()
-	d.folder("store", c.Store.Path)
+	d.store(ctx)
 	d.folder("work", c.Agent.WorkDir)
 	d.cache()
 	d.roots()

@@ -89,7 +89,7 @@ const (
 
 // disk checks the space where outputs and the files of runs go.
 func (d *doctor) disk() {
-	for _, path := range []string{d.c.Store.Path, d.c.Agent.WorkDir} {
+	for _, path := range d.folders() {
 		free, err := freeSpace(path)
 		text := fmt.Sprintf("%s free for %s", size(free), path)
 		switch {

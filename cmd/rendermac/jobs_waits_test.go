@@ -23,6 +23,7 @@ func TestWhatAQueuedJobWaitsFor(t *testing.T) {
 	for name, c := range map[string]struct {
 		requires *api.Requires
 		params   string
+		path     *string
 		devices  []api.Device
 		want     string
 	}{
@@ -32,6 +33,7 @@ func TestWhatAQueuedJobWaitsFor(t *testing.T) {
 		"a tag that is there":      {requires: &api.Requires{Tags: []string{"hdr"}}, devices: []api.Device{mac("online", busy), mac("online")}},
 		"more memory":              {requires: &api.Requires{MinMemoryGB: new(32.0)}, devices: []api.Device{mac("online")}, want: "a Mac with 32 GB of memory: none of those online has it"},
 		"a feature that none has":  {params: `{"burn_timecode":true}`, devices: []api.Device{mac("online")}, want: "a Mac with drawtext: none of those online has it"},
+		"a root that none has":     {path: new("masters/a.mov"), devices: []api.Device{mac("online")}, want: "a Mac with root:masters: none of those online has it"},
 		"all drain":                {devices: []api.Device{mac("draining")}, want: "a Mac that takes new work: those that could run it are draining (rendermac devices resume)"},
 		"all are busy":             {devices: []api.Device{mac("online", busy), mac("online", other)}, want: "a free slot: the Macs that could run it are busy"},
 		"nothing that is known":    {devices: []api.Device{mac("online")}},
@@ -40,7 +42,7 @@ func TestWhatAQueuedJobWaitsFor(t *testing.T) {
 		"a buyer sees who is away": {devices: []api.Device{mac("draining", buyersView)}, want: "a Mac that takes new work: those that could run it are draining (rendermac devices resume)"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			job := &api.JobItem{Status: api.JobQueued, Service: "ffmpeg.transcode", Params: json.RawMessage(c.params), Requires: c.requires}
+			job := &api.JobItem{Status: api.JobQueued, Service: "ffmpeg.transcode", Params: json.RawMessage(c.params), Requires: c.requires, Inputs: []api.Input{{Path: c.path}}}
 			if got := missing(job, c.devices); got != c.want {
 				t.Errorf("it waits for %q, want %q", got, c.want)
 			}

@@ -13,6 +13,7 @@ import (
 
 	"rendermac/artifact"
 	"rendermac/artifact/artifacttest"
+	"rendermac/config"
 )
 
 // onS3 makes the house's server keep its files in a bucket.
@@ -36,6 +37,11 @@ func TestAJobWhoseFilesAreOnS3(t *testing.T) {
 	}
 	h.run(`rendermac submit 'Köln "1".mov' --data d --preset prores-proxy -o out/`)
 	h.run(`ffprobe -v error out/*.mov`)
+	answer := h.run(`job=$(rendermac jobs --data d --json | grep -o 'job_[a-z0-9]*' | head -1)
+		curl -s -o /dev/null -w '%%{http_code} %%{redirect_url}' -H "Authorization: Bearer $(cat d/admin.key)" http://127.0.0.1:%s/v1/jobs/$job/output`, h.port)
+	if !strings.HasPrefix(answer, "302 "+o.Endpoint+"/"+o.Bucket+"/studio/objects/outputs/job_") {
+		t.Errorf("the output is at %s", answer)
+	}
 
 	found := map[string]int{}
 	for object := range s3.Client(t).ListObjects(t.Context(), o.Bucket, minio.ListObjectsOptions{Recursive: true}) {
@@ -76,4 +82,34 @@ func TestStartsOnS3ThatCannotWork(t *testing.T) {
 	missing.Bucket, wrong.SecretKey = "none-such", "testsecret124"
 	refused(missing, `^rendermac: the S3 server has no bucket none-such: make it, or correct store.s3.bucket$`)
 	refused(wrong, `^rendermac: the S3 server refuses the access key \(SignatureDoesNotMatch\): correct store.s3.access_key`)
+}
+
+func TestDoctorLooksAtTheBucket(t *testing.T) {
+	s3 := artifacttest.StartS3(t)
+	good := s3.Options(t)
+	careless, missing := good, good
+	careless.Endpoint, missing.Bucket = artifacttest.StartCareless(t, s3), "none-such"
+	for _, c := range []struct {
+		o    artifact.S3Options
+		want string
+	}{
+		{good, "ok ok"},
+		{careless, "ok warn warn warn"},
+		{missing, "fail"},
+	} {
+		d := checkup(t, "127.0.0.1:0")
+		d.c.Store.Kind = "s3"
+		d.c.Store.S3 = config.S3{Endpoint: c.o.Endpoint, Bucket: c.o.Bucket, AccessKey: c.o.AccessKey, SecretKey: c.o.SecretKey, PathStyle: true}
+		d.store(t.Context())
+		var levels []string
+		for _, f := range d.findings {
+			levels = append(levels, f.Level)
+			if strings.Contains(f.Found, c.o.SecretKey) {
+				t.Errorf("a finding tells the secret: %s", f.Found)
+			}
+		}
+		if got := strings.Join(levels, " "); got != c.want {
+			t.Errorf("got %s, want %s: %+v", got, c.want, d.findings)
+		}
+	}
 }

@@ -99,7 +99,7 @@ func MustAccount(tb testing.TB, db *store.DB) string {
 // MustUpload is a complete upload of a small file.
 func MustUpload(tb testing.TB, db *store.DB, account string) string {
 	tb.Helper()
-	u, err := db.CreateUpload(context.Background(), store.NewUpload{AccountID: account, Name: "clip.mov", Bytes: 4, PartBytes: 1 << 20})
+	u, _, err := db.CreateUploadOnce(context.Background(), store.Once{}, store.NewUpload{AccountID: account, Name: "clip.mov", Bytes: 4, PartBytes: 1 << 20})
 	if err == nil {
 		_, err = db.CompleteUpload(context.Background(), u.ID, fence.HashToken("clip"), nil)
 	}
@@ -121,11 +121,11 @@ func Job(account, upload string) store.NewJob {
 // MustSubmit stores one job.
 func MustSubmit(tb testing.TB, db *store.DB, j store.NewJob) string {
 	tb.Helper()
-	ids, err := db.Submit(context.Background(), j)
+	made, err := db.SubmitOnce(context.Background(), store.Once{}, j)
 	if err != nil {
 		tb.Fatalf("submit: %v", err)
 	}
-	return ids[0]
+	return made.IDs[0]
 }
 
 // MustPair is a paired device that has not said hello.

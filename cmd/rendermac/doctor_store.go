@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+
+	"rendermac/artifact"
+)
+
+// store checks that files can be kept where the config says.
+func (d *doctor) store(ctx context.Context) {
+	if d.c.Store.Kind == "s3" {
+		d.bucket(ctx)
+		return
+	}
+	d.folder("store", d.c.Store.Path)
+}
+
+// bucket writes to the bucket, and finds out what its server checks.
+func (d *doctor) bucket(ctx context.Context) {
+	s := d.c.Store.S3
+	where := "the bucket " + s.Bucket + " at " + s.Endpoint
+	bucket, err := artifact.OpenS3(s3Options(d.c))
+	if err == nil {
+		err = bucket.Check(ctx)
+	}
+	if err != nil {
+		d.fail("store", where+": "+err.Error(), "see Files on S3 in docs/operations.md")
+		return
+	}
+	d.ok("store", where+" can be written")
+	facts, err := bucket.Probe(ctx)
+	if err != nil {
+		d.fail("store", where+": "+err.Error(), "see Files on S3 in docs/operations.md")
+		return
+	}
+	for _, sentence := range facts.Warnings() {
+		d.warn("store", sentence, "use another S3 server, or a newer one, if others than your own Macs have URLs")
+	}
+	if len(facts.Warnings()) == 0 {
+		d.ok("store", "its server holds each URL to the length and the SHA-256 of its part")
+	}
+}
+
+// folders are those that need room on this machine.
+func (d *doctor) folders() []string {
+	if d.c.Store.Kind == "s3" {
+		return []string{d.c.Agent.WorkDir}
+	}
+	return []string{d.c.Store.Path, d.c.Agent.WorkDir}
+}
