@@ -57,6 +57,7 @@ func fill(t testing.TB, folder string, leave int64) {
 // needed, what was half written is gone, and once there is room the same upload
 // goes on. An agent's upload waits for that room.
 func TestHaul_DiskFillsUp(t *testing.T) {
+	t.Parallel()
 	const size, part = 8 * mib, mib / 4
 	disk := smallDisk(t, 4*size)
 	h := newHaul(t, shelf{name: "tmpfs", config: func(h *haul) string {

@@ -5,6 +5,7 @@ import "testing"
 // A line is so slow that a film takes longer than a lease: the lease is kept, and
 // no part is given up (F5).
 func TestHaul_SlowLine(t *testing.T) {
+	t.Parallel()
 	brief := shelf{config: func(h *haul) string { return siteConfig + h.onDir() }}
 	h := newHaul(t, brief, 2*mib, mib/4)
 	h.pairMac()

@@ -49,6 +49,7 @@ const mib = 1 << 20
 // A proxy before the server refuses bodies over 1 MiB: with parts of 1 MiB films
 // of any size pass it both ways, and the agent's socket as well.
 func TestHaul_ThroughAPickyProxy(t *testing.T) {
+	t.Parallel()
 	h := newHaul(t, shelves[0], 5*mib+1, mib)
 	front := picky(t, h.url, mib)
 	h.clients, h.macs = newCable(t, h.meter, strings.TrimPrefix(front, "http://")), newCable(t, h.meter, strings.TrimPrefix(front, "http://"))
@@ -58,6 +59,7 @@ func TestHaul_ThroughAPickyProxy(t *testing.T) {
 
 // With longer parts the client does not try for long, and says what to set.
 func TestHaul_APickyProxyIsNamed(t *testing.T) {
+	t.Parallel()
 	h := newHaul(t, shelves[0], 5*mib, 64*mib)
 	h.clients = newCable(t, h.meter, strings.TrimPrefix(picky(t, h.url, mib), "http://"))
 	p := h.try("submit", h.film, "--preset", "web-480p")
