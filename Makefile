@@ -38,9 +38,10 @@ check: ## formatting, vet, staticcheck, and the build for Apple Silicon
 	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/rendermac
 
-bench: deps ready ## the store's cycle as ratios, submit to offer, bytes against a bare loop
+bench: deps ready ## the store's cycle as ratios, submit to offer, bytes against a bare loop on both stores
 	$(GO) test -run '^$$' -bench . -benchtime 3x ./store
-	$(GO) test -run '^$$' -bench . ./server ./artifact
+	$(GO) test -run '^$$' -bench . ./server ./artifact ./fetch
+	$(GO) test -run '^$$' -bench Haul -benchtime 3x -timeout 30m ./qualify
 
 ready: build ## idle memory and time to ready, on an empty and on a large database
 	@scripts/ready.sh
@@ -49,10 +50,10 @@ qualify: deps ## the qualification card, measured anew: docs/evidence/qualificat
 	QUALIFY_CARD=$(CURDIR)/docs/evidence/qualification.md $(GO) test -count=1 -timeout 15m -run '^TestQualification$$' ./qualify
 
 soak: export RENDERMAC_SOAK = 1
-soak: deps ## hours: 100,000 histories, ten minutes of swarm, longer orders, every kill, 1,000 power cuts
+soak: deps ## hours: 100,000 histories, ten minutes of swarm, longer orders, every kill, 1,000 power cuts, 12 GiB on both stores (40 GB free), kills at any byte
 	$(GO) test -count=1 -timeout 6h -v -run 'Model|Histor' ./fence ./store
 	$(GO) test -count=1 -timeout 2h -v -run 'Swarm|EveryOrder' ./server
-	$(GO) test -count=1 -timeout 6h -v -run 'Crash|Power' ./qualify
+	$(GO) test -count=1 -timeout 6h -v -run 'Crash|Power|Haul' ./qualify
 
 fuzz: ## every fuzz target for half a minute
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

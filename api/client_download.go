@@ -74,11 +74,17 @@ func partName(path, job string) string {
 // atOnce is how many ranges are asked for at once: more of a store that is not
 // this server.
 func (c *Client) atOnce(address string) int {
-	own, err := url.Parse(c.url)
-	if to, fault := url.Parse(address); err == nil && fault == nil && to.Host == own.Host {
+	if c.isOurs(address) {
 		return rangesOfOurs
 	}
 	return rangesAtOnce
+}
+
+// isOurs tells whether an address is the server's own, and not its store's.
+func (c *Client) isOurs(address string) bool {
+	own, err := url.Parse(c.url)
+	to, fault := url.Parse(address)
+	return err == nil && fault == nil && to.Host == own.Host
 }
 
 // outputs gives the first URL, and a fresh one whenever it is asked again.

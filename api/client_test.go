@@ -55,6 +55,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 // uploads is the server's side of one upload, in memory, two part URLs a page.
 type uploads struct {
 	partBytes int64
+	store     string // where its store is, "" is here
 	// meddle, if set, may spoil the try'th PUT of a part, counted from 0.
 	meddle func(w http.ResponseWriter, r *http.Request, part, try int, keep func()) (handled bool)
 
@@ -79,7 +80,7 @@ func (u *uploads) page(from int) (urls []PartURL, next *int) {
 			return urls, &n
 		}
 		u.urls++
-		urls = append(urls, PartURL{n, fmt.Sprintf("/v1/blobs/%d?sig=%d", n, u.urls), map[string]string{"X-Bound": strconv.Itoa(n)}})
+		urls = append(urls, PartURL{n, fmt.Sprintf("%s/v1/blobs/%d?sig=%d", u.store, n, u.urls), map[string]string{"X-Bound": strconv.Itoa(n)}})
 	}
 	return urls, nil
 }

@@ -14,6 +14,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/minio/minio-go/v7"
+
+	"rendermac/artifact"
 	"rendermac/artifact/artifacttest"
 )
 
@@ -23,22 +26,66 @@ const (
 )
 
 // BenchmarkTransfer holds PUT of parts and GET of the object against the barest
-// server that does as much: a loop that copies and hashes, and one fsync a PUT.
-// put/bare and get/bare are throughputs in one run; 1 is as fast as the loop.
+// way to do as much: for the directory a server that is a loop which copies and
+// hashes, with one fsync a PUT; for S3 the same S3 server, without multipart, and
+// a client that hashes as it sends. put/bare and get/bare are throughputs in one
+// run; 1 is as fast as the bare way.
 func BenchmarkTransfer(b *testing.B) {
+	b.Run("dir", func(b *testing.B) {
+		folder := b.TempDir()
+		loop := httptest.NewServer(bareLoop{folder})
+		defer loop.Close()
+		at := func(n int) string { return fmt.Sprintf("%s/%d", loop.URL, n) }
+		f := serve(b, b.TempDir())
+		benchTransfer(b, f, func(n int, _ []byte) artifact.URL { return artifact.URL{URL: unbound(b, f, n, benchPart)} }, bareWay{
+			put: func(n int, part []byte) time.Duration {
+				return timed(b, http.MethodPut, artifact.URL{URL: at(n)}, bytes.NewReader(part))
+			},
+			get:    func(n int) time.Duration { return timed(b, http.MethodGet, artifact.URL{URL: at(n)}, nil) },
+			forget: func(n int) error { return os.Remove(fmt.Sprintf("%s/%d", folder, n)) },
+		})
+	})
+	b.Run("s3", func(b *testing.B) {
+		server := artifacttest.StartS3(b)
+		o := server.Options(b)
+		client := server.Client(b)
+		signed := func(method string, n int) artifact.URL {
+			u, err := client.Presign(b.Context(), method, o.Bucket, fmt.Sprintf("bare/%d", n), time.Hour, nil)
+			if err != nil {
+				b.Fatal(err)
+			}
+			return artifact.URL{URL: u.String()}
+		}
+		f := bucket(b, o)
+		benchTransfer(b, f, func(n int, part []byte) artifact.URL { return f.MustSign(b, n, part) }, bareWay{
+			put: func(n int, part []byte) time.Duration {
+				return timed(b, http.MethodPut, signed(http.MethodPut, n), io.TeeReader(bytes.NewReader(part), sha256.New()))
+			},
+			get: func(n int) time.Duration { return timed(b, http.MethodGet, signed(http.MethodGet, n), nil) },
+			forget: func(n int) error {
+				return client.RemoveObject(b.Context(), o.Bucket, fmt.Sprintf("bare/%d", n), minio.RemoveObjectOptions{})
+			},
+		})
+	})
+}
+
+// bareWay is what a store is compared with, a file a part.
+type bareWay struct {
+	put    func(n int, part []byte) time.Duration
+	get    func(n int) time.Duration
+	forget func(n int) error // new files each time, as the store's are
+}
+
+func benchTransfer(b *testing.B, f artifacttest.Fixture, sign func(n int, part []byte) artifact.URL, bare bareWay) {
 	part := artifacttest.Bytes(1, benchPart)
-	folder := b.TempDir()
-	bare := httptest.NewServer(bareLoop{folder})
-	defer bare.Close()
-	f := serve(b, b.TempDir())
 	var put, get, barePut, bareGet time.Duration
 	for b.Loop() {
 		if err := f.Store.Begin(b.Context(), artifacttest.Key, benchParts*benchPart, benchPart); err != nil {
 			b.Fatal(err)
 		}
 		for n := 1; n <= benchParts; n++ { // in turn, so that both meet the same disk
-			barePut += timed(b, http.MethodPut, fmt.Sprintf("%s/%d", bare.URL, n), part)
-			put += timed(b, http.MethodPut, unbound(b, f, n, benchPart), part)
+			barePut += bare.put(n, part)
+			put += timed(b, http.MethodPut, sign(n, part), bytes.NewReader(part))
 		}
 		if _, err := f.Store.Complete(b.Context(), artifacttest.Key); err != nil {
 			b.Fatal(err)
@@ -48,12 +95,13 @@ func BenchmarkTransfer(b *testing.B) {
 			b.Fatal(err)
 		}
 		for n := 1; n <= benchParts; n++ {
-			bareGet += timed(b, http.MethodGet, fmt.Sprintf("%s/%d", bare.URL, n), nil)
-			if err := os.Remove(fmt.Sprintf("%s/%d", folder, n)); err != nil { // new files each time, as the store's are
+			bareGet += bare.get(n)
+			if err := bare.forget(n); err != nil {
 				b.Fatal(err)
 			}
 		}
-		get += timed(b, http.MethodGet, f.Base+u.URL, nil)
+		u.URL = f.Base + u.URL
+		get += timed(b, http.MethodGet, u, nil)
 		if err := f.Store.Delete(b.Context(), artifacttest.Key); err != nil {
 			b.Fatal(err)
 		}
@@ -65,11 +113,17 @@ func BenchmarkTransfer(b *testing.B) {
 }
 
 // timed does one request; what is downloaded is hashed.
-func timed(b *testing.B, method, url string, body []byte) time.Duration {
+func timed(b *testing.B, method string, to artifact.URL, body io.Reader) time.Duration {
 	b.Helper()
-	r, err := http.NewRequestWithContext(context.Background(), method, url, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(context.Background(), method, to.URL, body)
 	if err != nil {
 		b.Fatal(err)
+	}
+	if body != nil {
+		r.ContentLength = benchPart
+	}
+	for name, value := range to.Headers {
+		r.Header.Set(name, value)
 	}
 	began := time.Now()
 	answer, err := http.DefaultClient.Do(r)

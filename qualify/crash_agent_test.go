@@ -35,15 +35,18 @@ var agentScripts = map[string]func(*agentDay){
 	"leave":  (*agentDay).leaveScript,
 }
 
-// ffmpegAtOnce is the real ffmpeg, but for the test frames of an agent's start:
-// those it answers at once, since the agents in here start all the time.
-const ffmpegAtOnce = `#!/bin/sh
+// ffmpegTests answers the test frames of an agent's start at once, since the
+// agents in here start all the time; ffmpegAtOnce is else the real ffmpeg.
+const (
+	ffmpegTests = `#!/bin/sh
 case "$*" in
 *lavfi*libx264*null*|*lavfi*aac*null*) exit 0 ;;
 *lavfi*null*) exit 1 ;;
 esac
-exec ffmpeg "$@"
 `
+	ffmpegAtOnce = ffmpegTests + `exec ffmpeg "$@"
+`
+)
 
 func newAgentDay(t testing.TB, film string) *agentDay {
 	t.Helper()

@@ -15,8 +15,15 @@ import (
 	"time"
 )
 
-// patience bounds every wait for a process; none comes near it.
-const patience = 2 * time.Minute
+// patience bounds every wait for a process; none comes near it. The largest
+// files take minutes.
+var patience = 2 * time.Minute
+
+func init() {
+	if everyPass {
+		patience = 30 * time.Minute
+	}
+}
 
 // process is one run of the product. It ends with the test.
 type process struct {
