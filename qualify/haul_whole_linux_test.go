@@ -86,7 +86,7 @@ func (h *haul) timed(what string, do func()) {
 	if h.size < 1<<30 {
 		return
 	}
-	err := filepath.WalkDir(h.home, func(path string, d os.DirEntry, err error) error {
+	err := filepath.WalkDir(filepath.Dir(h.home), func(path string, d os.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // the agent is clearing its folder
 		}
