@@ -35,8 +35,32 @@ func mustOpen(t testing.TB, folder string) *artifact.Dir {
 // serve opens the store in folder behind a real HTTP server.
 func serve(t testing.TB, folder string) artifacttest.Fixture {
 	t.Helper()
-	f := serveDir(t, mustOpen(t, folder))
-	f.Restart = func() artifacttest.Fixture { return serve(t, folder) }
+	d := mustOpen(t, folder)
+	f := serveDir(t, d)
+	f.Restart = func() artifacttest.Fixture { return serveAgain(t, folder, d.ID()) }
+	f.Away = func(t *testing.T) func() {
+		aside := folder + "-aside"
+		if err := os.Rename(folder, aside); err != nil {
+			t.Fatal(err)
+		}
+		return func() {
+			if err := os.Rename(aside, folder); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return f
+}
+
+// serveAgain opens a store that was made before, and may be away.
+func serveAgain(t testing.TB, folder, id string) artifacttest.Fixture {
+	t.Helper()
+	d, err := artifact.AwaitDir(folder, id, secret, time.Now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := serveDir(t, d)
+	f.Restart = func() artifacttest.Fixture { return serveAgain(t, folder, id) }
 	return f
 }
 

@@ -38,6 +38,7 @@ type S3 struct {
 	core          minio.Core    // for what the server itself asks
 	public        *minio.Client // for URLs that others use
 	unconditional atomic.Bool   // the server knows no If-None-Match
+	found         atomic.Bool   // by its marker
 	locks
 
 	mu     sync.Mutex
@@ -54,6 +55,7 @@ type S3Options struct {
 	SecretKey      string
 	Prefix         string
 	PathStyle      bool // the bucket stands in the path, not in the host
+	Used           bool // files are kept in it: no store is begun in its place (F8)
 	Now            func() time.Time
 }
 
@@ -70,7 +72,7 @@ const (
 	checkPatience = 5 * time.Second
 )
 
-// OpenS3 asks the server nothing: one that is away now may come back. See Find.
+// OpenS3 asks the server nothing: one that is away now may come back.
 func OpenS3(o S3Options) (*S3, error) {
 	if o.Prefix = strings.Trim(o.Prefix, "/"); o.Prefix != "" {
 		if err := CheckKey(o.Prefix); err != nil {
@@ -115,12 +117,23 @@ func s3Client(o S3Options, endpoint string) (*minio.Client, error) {
 	return client, nil
 }
 
+// enter begins a verb on a key.
+func (s *S3) enter(ctx context.Context, key string) (unlock func(), err error) {
+	if err := s.Find(ctx); err != nil {
+		return nil, err
+	}
+	return s.lock(ctx, key)
+}
+
 // name is a key's object in one of the folders.
 func (s *S3) name(folder, key string) string { return s.o.Prefix + folder + "/" + key }
 
 // Check implements Store.
 func (s *S3) Check(ctx context.Context) error {
 	return within(ctx, checkPatience, func(ctx context.Context) error {
+		if err := s.Find(ctx); err != nil {
+			return err
+		}
 		name := s.name(folderChecks, rand.Text())
 		if err := s.put(ctx, name, []byte("can it write?\n")); err != nil {
 			return err

@@ -73,7 +73,7 @@ func crashAt(t *testing.T, server *artifacttest.S3Server, live func(*testing.T, 
 		t.Fatalf("after a crash at request %d: %v", nth, err)
 	}
 	f.MustRead(t, crashObject)
-	mustHoldOnly(t, server, o, 2)
+	mustHoldOnly(t, server, o, 3) // the object, its digest, and the store's marker
 	return died
 }
 

@@ -22,7 +22,7 @@ type s3Digest struct {
 // been done without an answer: the multipart is completed, the journal removed,
 // the object hashed, the digest noted.
 func (s *S3) Complete(ctx context.Context, key string) (Info, error) {
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return Info{}, err
 	}
@@ -133,7 +133,7 @@ func (s *S3) Delete(ctx context.Context, key string) error {
 	if err := CheckKey(key); err != nil {
 		return err
 	}
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return err
 	}

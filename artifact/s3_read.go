@@ -185,6 +185,9 @@ func (b *s3Blocks) block(number int64) ([]byte, error) {
 
 // Open implements Store. ctx ends the reading too.
 func (s *S3) Open(ctx context.Context, key string) (Object, Info, error) {
+	if err := s.Find(ctx); err != nil {
+		return nil, Info{}, err
+	}
 	info, etag, err := s.stat(ctx, key)
 	if err != nil {
 		return nil, Info{}, err

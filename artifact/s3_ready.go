@@ -17,19 +17,26 @@ import (
 )
 
 // Find looks for the store in its bucket, and makes one where none has been
-// before, unless the database knows of files that should be there (F8).
-// ErrUnavailable says that it may come back by itself.
-func (s *S3) Find(ctx context.Context, used bool) error {
-	return within(ctx, s3Patience, func(ctx context.Context) error { return s.findMarker(ctx, used) })
+// before, unless there are files that should be in it (F8). Every verb asks it
+// until it was found: a bucket that was away at the start may be the wrong one.
+func (s *S3) Find(ctx context.Context) error {
+	if s.found.Load() {
+		return nil
+	}
+	err := within(ctx, s3Patience, s.findMarker)
+	if err == nil {
+		s.found.Store(true)
+	}
+	return err
 }
 
-func (s *S3) findMarker(ctx context.Context, used bool) error {
+func (s *S3) findMarker(ctx context.Context) error {
 	var m struct{}
 	name := s.o.Prefix + markerName
 	err := s.getJSON(ctx, name, &m)
 	switch {
-	case errors.Is(err, ErrNotFound) && used:
-		return fmt.Errorf("the database knows of files, and there is no store in the bucket %s under %q: correct store.s3.bucket or store.s3.prefix; if the files are there all the same, or lost for good, put an object {} under the name %s there and start again", s.o.Bucket, s.o.Prefix, name)
+	case errors.Is(err, ErrNotFound) && s.o.Used:
+		return &SettingsError{fmt.Sprintf("the database knows of files, and there is no store in the bucket %s under %q: correct store.s3.bucket or store.s3.prefix; if the files are there all the same, or lost for good, put an object {} under the name %s there and start again", s.o.Bucket, s.o.Prefix, name)}
 	case errors.Is(err, ErrNotFound):
 		return s.putJSON(ctx, name, m)
 	}

@@ -293,7 +293,7 @@ func TestS3_ErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 	} {
 		s := mustOpenS3(t, o)
 		_, _, opened := s.Open(t.Context(), artifacttest.Key)
-		for verb, err := range map[string]error{"Check": s.Check(t.Context()), "Find": s.Find(t.Context(), true), "Begin": s.Begin(t.Context(), "a", 1, 1)} {
+		for verb, err := range map[string]error{"Check": s.Check(t.Context()), "Find": s.Find(t.Context()), "Begin": s.Begin(t.Context(), "a", 1, 1)} {
 			if !errors.Is(err, artifact.ErrUnavailable) || !strings.Contains(err.Error(), says) {
 				t.Errorf("%s says %v, want …%s", verb, err, says)
 			}
@@ -311,17 +311,32 @@ func TestS3_ErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 func TestS3_F8_FindsItsOwnStoreOnly(t *testing.T) {
 	server := artifacttest.StartS3(t)
 	o := server.Options(t)
-	s := mustOpenS3(t, o)
-	if err := s.Find(t.Context(), true); err == nil || !strings.Contains(err.Error(), `there is no store in the bucket `+o.Bucket+` under "studio/"`) {
+	o.Used = true
+	used := mustOpenS3(t, o)
+	if err := used.Find(t.Context()); err == nil || !strings.Contains(err.Error(), `there is no store in the bucket `+o.Bucket+` under "studio/"`) {
 		t.Errorf("Find in an empty bucket: %v", err)
 	}
-	for _, used := range []bool{false, false, true} {
-		if err := s.Find(t.Context(), used); err != nil {
-			t.Errorf("Find: %v", err)
+	for verb, err := range map[string]error{
+		"Begin": used.Begin(t.Context(), artifacttest.Key, 1, artifact.MinS3Part), "Abort": used.Abort(t.Context(), artifacttest.Key),
+		"Complete": errorOf(used.Complete(t.Context(), artifacttest.Key)), "Held": errorOf(used.Held(t.Context(), artifacttest.Key)),
+		"Pending": errorOf(used.Pending(t.Context())), "Check": used.Check(t.Context()), "Delete": used.Delete(t.Context(), artifacttest.Key),
+	} {
+		if !errors.Is(err, artifact.ErrUnavailable) {
+			t.Errorf("%s in a bucket that is not the store: %v, want ErrUnavailable", verb, err)
 		}
 	}
+	fresh := o
+	fresh.Used = false
+	if err := mustOpenS3(t, fresh).Check(t.Context()); err != nil {
+		t.Errorf("Check of a new store: %v", err)
+	}
+	if err := used.Check(t.Context()); err != nil {
+		t.Errorf("Check of a store that is there by now: %v", err)
+	}
 	o.Prefix = "other"
-	if err := mustOpenS3(t, o).Find(t.Context(), true); err == nil {
+	if err := mustOpenS3(t, o).Find(t.Context()); err == nil {
 		t.Error("another prefix was taken for the store")
 	}
 }
+
+func errorOf[T any](_ T, err error) error { return err }

@@ -109,7 +109,7 @@ func (s *S3) Begin(ctx context.Context, key string, bytes, partBytes int64) erro
 	if err := cmp.Or(CheckKey(key), want.check()); err != nil {
 		return err
 	}
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (s *S3) SignPart(ctx context.Context, key string, p Part, _ string, expires
 
 // started returns the open write of key with a multipart.
 func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, error) {
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -256,7 +256,7 @@ func (s *S3) presign(ctx context.Context, method, key string, q url.Values, sign
 
 // Held implements Store.
 func (s *S3) Held(ctx context.Context, key string) ([]Part, error) {
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return nil, err
 	}
@@ -302,7 +302,7 @@ func (s *S3) parts(ctx context.Context, w *s3Write) (all []minio.ObjectPart, err
 
 // Drop implements Store. It forgets more than it is asked to: see anew.
 func (s *S3) Drop(ctx context.Context, key string, numbers []int) error {
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -316,7 +316,7 @@ func (s *S3) Drop(ctx context.Context, key string, numbers []int) error {
 
 // Abort implements Store.
 func (s *S3) Abort(ctx context.Context, key string) error {
-	unlock, err := s.lock(ctx, key)
+	unlock, err := s.enter(ctx, key)
 	if err != nil {
 		return err
 	}
@@ -336,6 +336,9 @@ func (s *S3) Abort(ctx context.Context, key string) error {
 
 // Pending implements Store.
 func (s *S3) Pending(ctx context.Context) ([]string, error) {
+	if err := s.Find(ctx); err != nil {
+		return nil, err
+	}
 	brief, cancel := context.WithTimeout(ctx, s3Long)
 	defer cancel()
 	prefix, keys := s.name(folderWrites, ""), []string{}

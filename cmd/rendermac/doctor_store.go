@@ -38,7 +38,8 @@ func (d *doctor) ownFolder() {
 func (d *doctor) bucket(ctx context.Context) {
 	s := d.c.Store.S3
 	where := "the bucket " + s.Bucket + " at " + s.Endpoint
-	bucket, err := artifact.OpenS3(s3Options(d.c))
+	_, used := os.Stat(filepath.Join(d.c.Data, "rendermac.db"))
+	bucket, err := artifact.OpenS3(s3Options(d.c, used == nil))
 	if err == nil {
 		err = bucket.Check(ctx)
 	}

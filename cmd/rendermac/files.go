@@ -51,17 +51,17 @@ func (p *plant) openFolder(ctx context.Context, path string) error {
 // openBucket starts without a bucket that cannot be reached just now. What the
 // config has wrong stops the start.
 func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logger) error {
-	bucket, err := artifact.OpenS3(s3Options(c))
-	if err != nil {
-		return err
-	}
-	p.artifacts = bucket
 	used, err := p.db.HasUploads(ctx)
 	if err != nil {
 		return err
 	}
+	bucket, err := artifact.OpenS3(s3Options(c, used))
+	if err != nil {
+		return err
+	}
+	p.artifacts = bucket
 	log.Info("files are kept on S3", "endpoint", c.Store.S3.Endpoint, "bucket", c.Store.S3.Bucket, "prefix", c.Store.S3.Prefix)
-	facts, err := artifact.S3Facts{}, bucket.Find(ctx, used)
+	facts, err := artifact.S3Facts{}, bucket.Find(ctx)
 	if err == nil {
 		facts, err = bucket.Probe(ctx)
 	}
@@ -78,10 +78,10 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 	return nil
 }
 
-func s3Options(c *config.Config) artifact.S3Options {
+func s3Options(c *config.Config, used bool) artifact.S3Options {
 	s := c.Store.S3
 	return artifact.S3Options{
 		Endpoint: s.Endpoint, PublicEndpoint: s.PublicEndpoint, Bucket: s.Bucket, Region: s.Region,
-		AccessKey: s.AccessKey, SecretKey: s.SecretKey, Prefix: s.Prefix, PathStyle: s.PathStyle, Now: wallClock,
+		AccessKey: s.AccessKey, SecretKey: s.SecretKey, Prefix: s.Prefix, PathStyle: s.PathStyle, Used: used, Now: wallClock,
 	}
 }
