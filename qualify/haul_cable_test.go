@@ -6,6 +6,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"rendermac/artifact/artifacttest"
 )
 
 // meter counts what passes on some cables, and lets things happen at a byte.
@@ -76,7 +78,7 @@ type joint struct {
 // newCable is a cable to an address at which somebody will listen.
 func newCable(t testing.TB, m *meter, to string) *cable {
 	t.Helper()
-	l, err := net.Listen("tcp", freeAddress(t))
+	l, err := net.Listen("tcp", artifacttest.FreeAddress(t))
 	if err != nil {
 		t.Fatal(err)
 	}

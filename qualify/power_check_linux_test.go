@@ -19,6 +19,7 @@ import (
 
 	"rendermac/api"
 	"rendermac/artifact"
+	"rendermac/artifact/artifacttest"
 	"rendermac/server"
 	"rendermac/store"
 )
@@ -326,7 +327,7 @@ func (c *checkup) sum(key string) (string, error) {
 // checkBinary starts the product itself on what a power cut has left: it must
 // come up with no one's help, and let its admin in.
 func checkBinary(t *testing.T, data string) []string {
-	s := &site{TB: t, home: t.TempDir(), server: newPoints(t), url: "http://" + freeAddress(t)}
+	s := &site{TB: t, home: t.TempDir(), server: newPoints(t), url: "http://" + artifacttest.FreeAddress(t)}
 	p := start(t, s.home, s.server, "serve", "--data", data, "--listen", strings.TrimPrefix(s.url, "http://"))
 	defer p.term()
 	until(t, "the server is ready or has ended", func() bool { return p.gone() || s.ready() })

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"rendermac/api"
+	"rendermac/artifact/artifacttest"
 )
 
 // studio is a server whose data lie on a recording file system, and its
@@ -40,7 +41,7 @@ func newStudio(t testing.TB) *studio {
 	t.Helper()
 	p := mountPower(t)
 	s := &studio{plug: p, outside: t.TempDir()}
-	s.site = &site{TB: t, home: p.mount, server: newPoints(t), url: "http://" + freeAddress(t)}
+	s.site = &site{TB: t, home: p.mount, server: newPoints(t), url: "http://" + artifacttest.FreeAddress(t)}
 	s.config = filepath.Join(s.outside, "config.yaml")
 	// Small parts, so that an object has several; leases that outlive a slow test.
 	config := "lease: {ttl: 60s, heartbeat: 20s}\nstore: {part_bytes: 32KiB}\n"

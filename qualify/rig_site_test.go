@@ -4,12 +4,9 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -17,6 +14,7 @@ import (
 	_ "modernc.org/sqlite" // to read what the server has written
 
 	"rendermac/api"
+	"rendermac/artifact/artifacttest"
 )
 
 // site is a server's data directory and address, and a HOME for its Macs.
@@ -40,7 +38,7 @@ jobs: {retry_backoff: 100ms}
 func newSite(t testing.TB, more string) *site {
 	t.Helper()
 	s := &site{TB: t, home: t.TempDir(), server: newPoints(t)}
-	s.url = "http://" + freeAddress(t)
+	s.url = "http://" + artifacttest.FreeAddress(t)
 	if err := os.Mkdir(s.data(), 0o700); err != nil {
 		t.Fatal(err)
 	}
@@ -51,22 +49,6 @@ func newSite(t testing.TB, more string) *site {
 }
 
 func (s *site) data() string { return filepath.Join(s.home, "server") }
-
-// freeAddress is one that stays free until a server binds it: where all of
-// 127/8 is this machine, on a host from which no connection goes out.
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	host := "127.0.0.1"
-	if runtime.GOOS == "linux" {
-		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), 1+rand.IntN(254), 1+rand.IntN(254))
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
-}
 
 // launch starts the server and returns at once: it may be about to die.
 func (s *site) launch() *process {

@@ -3,11 +3,13 @@ package artifacttest
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -40,7 +42,7 @@ const (
 // StartS3 starts a server that ends with the test. `make deps` installs it.
 func StartS3(tb testing.TB) *S3Server {
 	tb.Helper()
-	s := &S3Server{program: versitygw(tb), folder: tb.TempDir(), addr: freePort(tb)}
+	s := &S3Server{program: versitygw(tb), folder: tb.TempDir(), addr: FreeAddress(tb)}
 	s.Endpoint = "http://" + s.addr
 	tb.Cleanup(s.Kill)
 	s.Start(tb)
@@ -64,8 +66,15 @@ func versitygw(tb testing.TB) string {
 	return program
 }
 
-func freePort(tb testing.TB) string {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+// FreeAddress is one that stays free until a server binds it, and binds it again:
+// where all of 127/8 is this machine, on a host from which no connection goes out.
+func FreeAddress(tb testing.TB) string {
+	tb.Helper()
+	host := "127.0.0.1"
+	if runtime.GOOS == "linux" {
+		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), 1+rand.IntN(254), 1+rand.IntN(254))
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
 	if err != nil {
 		tb.Fatal(err)
 	}
