@@ -71,27 +71,33 @@ func (s *Server) openWrite(ctx context.Context, attemptID string, g store.Grant,
 	if err := s.o.Artifacts.Begin(ctx, g.OutputKey, g.Bytes, g.PartBytes); err != nil {
 		return nil, err
 	}
-	have, err := s.o.Artifacts.Held(ctx, g.OutputKey)
+	held, drop, err := s.heldOf(ctx, g.OutputKey, parts)
 	if err != nil {
 		return nil, err
 	}
-	held, drop := map[int]bool{}, g.Changed
-	for _, h := range have {
-		if h.Number <= len(parts) && isPart(h, parts[h.Number-1]) {
-			held[h.Number] = true
-		} else {
-			drop = append(drop, h.Number)
-		}
-	}
-	for _, n := range drop {
-		delete(held, n)
-	}
-	if len(drop) > 0 {
+	if drop = append(drop, g.Changed...); len(drop) > 0 {
 		if err := s.o.Artifacts.Drop(ctx, g.OutputKey, drop); err != nil {
+			return nil, err
+		}
+		if held, _, err = s.heldOf(ctx, g.OutputKey, parts); err != nil { // a store may forget more than it is asked to
 			return nil, err
 		}
 	}
 	return held, s.stillOpen(ctx, attemptID, g.OutputKey)
+}
+
+// heldOf says which of the parts the store holds, and which others it holds.
+func (s *Server) heldOf(ctx context.Context, key string, parts []store.Part) (held map[int]bool, others []int, err error) {
+	have, err := s.o.Artifacts.Held(ctx, key)
+	held = map[int]bool{}
+	for _, h := range have {
+		if h.Number <= len(parts) && isPart(h, parts[h.Number-1]) {
+			held[h.Number] = true
+		} else {
+			others = append(others, h.Number)
+		}
+	}
+	return held, others, err
 }
 
 // isPart tells whether a held part is the one that is wanted. Where an S3 server

@@ -26,9 +26,8 @@ func (h *httpServer) sendTo(url string, headers map[string]string, body []byte) 
 	h.send(r).is(200)
 }
 
-// An S3 server is killed and started again: a run that is uploading waits, and
-// so does a verification; both end right, in their first attempt.
-func TestOutage_AnS3ServerIsKilledAndStartedAgain(t *testing.T) {
+// mustServeS3 is a server that keeps its files in a bucket.
+func mustServeS3(t *testing.T) (*httpServer, *artifacttest.S3Server) {
 	s3 := artifacttest.StartS3(t)
 	options := s3.Options(t)
 	var h *httpServer
@@ -39,16 +38,33 @@ func TestOutage_AnS3ServerIsKilledAndStartedAgain(t *testing.T) {
 	}
 	h = mustServe(t, func(o *Options) { o.Artifacts, o.Blobs, o.PartBytes = bucket, nil, artifact.MinS3Part })
 	h.mustStart()
-	film := clip(t).input
+	return h, s3
+}
+
+// mustUploadToS3 is a complete upload of a real clip.
+func (h *httpServer) mustUploadToS3() string {
+	h.Helper()
+	film := clip(h).input
 	made := into[api.UploadCreated](h.post("/v1/uploads", h.submit, api.UploadRequest{Name: "clip.mov", Bytes: int64(len(film))}).is(201))
 	h.sendTo(made.Parts[0].URL, made.Parts[0].Headers, film)
 	h.post("/v1/uploads/"+made.ID+"/complete", h.submit, nil).is(200)
-	job := func() *run {
-		m := h.mustMac(1)
-		h.post("/v1/jobs", h.submit, api.JobRequest{Service: "ffmpeg.transcode", Params: []byte(clipParams), Inputs: []api.Input{{UploadID: &made.ID}}}).is(201)
-		return m.mustOffer()
-	}
-	verified, uploaded := job(), job()
+	return made.ID
+}
+
+// mustRunOf submits a job of an upload, and takes its offer on a Mac of its own.
+func (h *httpServer) mustRunOf(upload string) *run {
+	h.Helper()
+	m := h.mustMac(1)
+	h.post("/v1/jobs", h.submit, api.JobRequest{Service: "ffmpeg.transcode", Params: []byte(clipParams), Inputs: []api.Input{{UploadID: &upload}}}).is(201)
+	return m.mustOffer()
+}
+
+// An S3 server is killed and started again: a run that is uploading waits, and
+// so does a verification; both end right, in their first attempt.
+func TestOutage_AnS3ServerIsKilledAndStartedAgain(t *testing.T) {
+	h, s3 := mustServeS3(t)
+	upload := h.mustUploadToS3()
+	verified, uploaded := h.mustRunOf(upload), h.mustRunOf(upload)
 	put := func(r *run, g *agentproto.UploadGrant) {
 		for _, p := range g.Parts {
 			h.sendTo(p.URL, p.Headers, r.output)
