@@ -1,6 +1,7 @@
 package fetch
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"hash"
@@ -13,8 +14,9 @@ import (
 const bufferBytes = 256 << 10
 
 // check reads the file in order, close behind what arrives, and compares its
-// digest. A file that does not become whole is an error.
-func (d *download) check() error {
+// digest. A file that does not become whole is an error, and so is the end of
+// ctx: what an earlier process has left may take a minute to read.
+func (d *download) check(ctx context.Context) error {
 	if d.o.SHA256 == "" {
 		return nil
 	}
@@ -24,10 +26,17 @@ func (d *download) check() error {
 		if now == at {
 			return io.ErrUnexpectedEOF
 		}
-		if _, err := io.CopyBuffer(onlyWriter{sum}, io.NewSectionReader(d.file, at, now-at), buffer); err != nil {
-			return diskError(err)
+		for at < now {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			n, err := d.file.ReadAt(buffer[:min(now-at, bufferBytes)], at)
+			if err != nil && (err != io.EOF || n == 0) {
+				return diskError(err)
+			}
+			sum.Write(buffer[:n])
+			at += int64(n)
 		}
-		at = now
 	}
 	if hexOf(sum) != strings.ToLower(d.o.SHA256) {
 		return ErrDigest
@@ -36,9 +45,6 @@ func (d *download) check() error {
 }
 
 func hexOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
-
-// onlyWriter hides what would take a buffer of its own.
-type onlyWriter struct{ io.Writer }
 
 // keep writes whole ranges into the journal, once their bytes are on the disk.
 // A drive's own cache need not be emptied for it: the digest has the last word.

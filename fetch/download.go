@@ -104,14 +104,19 @@ func (d *download) forget() error {
 // journal kept.
 func (d *download) whole(ctx context.Context) error {
 	d.begin()
+	checking, stop := context.WithCancel(ctx)
+	defer stop()
 	var beside errgroup.Group
-	beside.Go(d.check)
+	beside.Go(func() error { return d.check(checking) })
 	beside.Go(d.keep)
 	fetching, ctx := errgroup.WithContext(ctx)
 	for range d.workers() {
 		fetching.Go(func() error { return d.work(ctx) })
 	}
 	err := fetching.Wait()
+	if err != nil {
+		stop() // there is nothing to compare
+	}
 	d.end()
 	if other := beside.Wait(); err == nil {
 		err = other

@@ -3,6 +3,7 @@ package fetch
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -189,6 +190,24 @@ func TestAWholeFileIsReadAndNotFetched(t *testing.T) {
 	if server.asked.Load() != 0 {
 		t.Error("it was fetched")
 	}
+}
+
+// What an earlier process has left may be so much that reading it takes a minute.
+func TestAnEndIsNotHeldUpByWhatIsThere(t *testing.T) {
+	_, data := seeded(t, 4*small)
+	o := options(t, data, &object{data: data})
+	if err := os.WriteFile(o.Path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithCancel(t.Context())
+	o.Resumed = func(int64) { stop() }
+	if err := To(ctx, o); !errors.Is(err, context.Canceled) {
+		t.Fatalf("%v", err)
+	}
+	if err := To(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	arrived(t, o, data)
 }
 
 func TestAFileOfTheRightLengthOnlyIsFetched(t *testing.T) {
