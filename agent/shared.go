@@ -85,7 +85,8 @@ func (c *counting) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (r *run) copyShared(ctx context.Context, moved *counting, folder string, in agentproto.Input) (string, error) {
+// copyShared leaves nothing of a try that failed: the next one needs the space.
+func (r *run) copyShared(ctx context.Context, moved *counting, folder string, in agentproto.Input) (_ string, err error) {
 	from, err := roots.Open(folder, in.Path)
 	if err != nil {
 		var fault *roots.Fault
@@ -100,6 +101,11 @@ func (r *run) copyShared(ctx context.Context, moved *counting, folder string, in
 		return "", fetch.Hopeless{Err: diskFailure(err)}
 	}
 	defer to.Close()
+	defer func() {
+		if err != nil {
+			os.RemoveAll(filepath.Dir(to.Name()))
+		}
+	}()
 	sum := sha256.New()
 	if cloned {
 		_, err = io.Copy(io.MultiWriter(sum, moved), endable{ctx, to})

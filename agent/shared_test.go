@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -221,5 +222,19 @@ func TestSharedRootWhoseProofHangs(t *testing.T) {
 	}
 	if p.asking["media"] != hangs {
 		t.Error("another look was begun")
+	}
+}
+
+// A try that failed leaves no copy: the next one needs its space.
+func TestFailedCopyOfASharedInputLeavesNothing(t *testing.T) {
+	folder, _ := mount(t)
+	clip := mustClip(t)
+	r := &run{dir: t.TempDir()}
+	in := agentproto.Input{Root: "media", Path: "day1/clip.mp4", Bytes: int64(len(clip)), SHA256: digest([]byte("another"))}
+	if _, err := r.copyShared(t.Context(), &counting{func(int64) {}, 0}, folder, in); !errors.Is(err, errChanged) {
+		t.Fatal(err)
+	}
+	if left, err := os.ReadDir(r.dir); err != nil || len(left) > 0 {
+		t.Errorf("%v are left: %v", left, err)
 	}
 }
