@@ -33,8 +33,8 @@ const askedFirst = 1 << 20
 
 // put sends a part once.
 func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
-	p.content.Seek(0, io.SeekStart) // a section's own position: it cannot fail
-	body := t.body(p.content)
+	// A position of this try's own: the transport may still read for the last one.
+	body := t.body(io.NewSectionReader(p.content, 0, p.Bytes))
 	if p.Bytes == 0 {
 		body = http.NoBody
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -294,5 +295,39 @@ func TestLongResultIsCutIntoLongerParts(t *testing.T) {
 	commit := next[*agentproto.Commit](srv, 0, nil)
 	if up := next[*agentproto.Upload](srv, 0, nil); len(up.Parts) != 1 || digest(srv.uploaded("att_1")) != commit.SHA256 {
 		t.Errorf("%d parts", len(up.Parts))
+	}
+}
+
+// lateReader is a transport that reads on in a body whose try is over, as Go's
+// may, before it reads the next one.
+type lateReader struct {
+	last io.Reader
+	got  []byte
+}
+
+func (l *lateReader) RoundTrip(r *http.Request) (*http.Response, error) {
+	status := http.StatusServiceUnavailable
+	if l.last != nil {
+		status = http.StatusOK
+		io.ReadFull(l.last, make([]byte, 3))
+		l.got, _ = io.ReadAll(r.Body)
+	}
+	l.last = r.Body
+	return &http.Response{StatusCode: status, Header: http.Header{}, Body: http.NoBody, Request: r}, nil
+}
+
+func TestEachTryOfAPartHasABodyOfItsOwn(t *testing.T) {
+	content, late := []byte("the bytes of a part"), &lateReader{}
+	base, _ := url.Parse("http://server")
+	u := &upload{r: &run{a: &agent{base: base, web: &http.Client{Transport: late}}}}
+	p := piece{Part: agentproto.Part{Number: 1, Bytes: int64(len(content))}, content: io.NewSectionReader(bytes.NewReader(content), 0, int64(len(content)))}
+	for try, want := range []bool{false, true} {
+		err := u.put(t.Context(), &transfer{feed: func() {}, moving: func(int64) {}}, p)
+		if (err == nil) != want {
+			t.Fatalf("try %d: %v", try+1, err)
+		}
+	}
+	if !bytes.Equal(late.got, content) {
+		t.Errorf("the second try sent %q", late.got)
 	}
 }
