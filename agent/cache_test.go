@@ -228,6 +228,24 @@ func TestCachedFilesAreForTheirOwnerOnly(t *testing.T) {
 	}
 }
 
+// Whoever is ended before the file has its name leaves one that the next can open.
+func TestBytesWithoutTheirNameCanBeGoneOnWith(t *testing.T) {
+	c, content := mustCache(t, t.TempDir(), 1<<20), text("content", 100)
+	h, _ := c.hold(digest(content), int64(len(content)))
+	fetched := func(path string, have func(int64)) error {
+		if err := os.MkdirAll(filepath.Join(h.path, "in the way"), 0o700); err != nil {
+			return err
+		}
+		return bring(content)(path, have)
+	}
+	if err := h.fill(t.Context(), int64(len(content)), nothingShown, fetched); err == nil {
+		t.Fatal("it took a folder's name")
+	}
+	if info, err := os.Stat(h.coming()); err != nil || info.Mode() != 0o600 {
+		t.Errorf("it is %v: %v", info.Mode(), err)
+	}
+}
+
 func TestLinkIsTheSameFileUnderAnotherName(t *testing.T) {
 	dir := t.TempDir()
 	h := mustFill(t, mustCache(t, filepath.Join(dir, cacheName), 1<<20), text("content", 100))

@@ -145,13 +145,15 @@ func (e *entry) digestIsRight(ctx context.Context) (bool, error) {
 
 // accept takes the bytes that have come, which nobody writes any more.
 func (e *entry) accept() error {
-	os.Chmod(e.coming(), 0o400) // a file system without modes has none to give
 	failpoint.At("agent.cache.before")
 	err := os.Rename(e.coming(), e.path)
 	failpoint.At("agent.cache.after")
 	if err != nil {
 		return diskFailure(fmt.Errorf("keep the input: %w", err))
 	}
+	// Under its final name only: an agent killed before that must be able to go on
+	// with the file. One that is killed here leaves it as it is, and right.
+	os.Chmod(e.path, 0o400) // a file system without modes has none to give
 	now, err := stampOf(e.path)
 	if err != nil {
 		return fmt.Errorf("keep the input: %w", err)
