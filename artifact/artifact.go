@@ -88,9 +88,9 @@ var (
 	ErrNotFound   = errors.New("the store has no such object or open upload")
 	ErrIncomplete = errors.New("parts are missing: send them, then complete the upload")
 	// ErrBound is a part without a digest of a write whose parts are bound to theirs.
-	ErrBound      = errors.New("this upload's parts are bound to their SHA-256: say what this one's is")
-	ErrPublished  = errors.New("the object is published already and cannot be written again")
-	ErrFull       = errors.New("the store is full")
+	ErrBound     = errors.New("this upload's parts are bound to their SHA-256: say what this one's is")
+	ErrPublished = errors.New("the object is published already and cannot be written again")
+	ErrFull      = errors.New("the store is full")
 	// ErrUnavailable is a store that cannot be reached just now: what was asked
 	// for may work later, and nothing is known to be lost.
 	ErrUnavailable = errors.New("the store cannot be reached just now")
