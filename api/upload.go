@@ -6,7 +6,7 @@ import (
 )
 
 // UploadRequest announces a file. Where digests are given, its URLs are bound to
-// them; otherwise to lengths only (F16).
+// them; otherwise to lengths only (F16). UploadParts tells digests later.
 type UploadRequest struct {
 	Name   string  `json:"name" minLength:"1" maxLength:"255" example:"interview.mov" doc:"one path element"`
 	Bytes  int64   `json:"bytes" minimum:"0"`
