@@ -297,3 +297,44 @@ func TestAnotherStoreCanTellAPartFromItsBeginning(t *testing.T) {
 		}
 	}
 }
+
+// damage answers the PUTs of part 2 as a store does that got other bytes than
+// the URL is bound to.
+func damage(code string, first func()) func(http.ResponseWriter, *http.Request, int, int, func()) bool {
+	return func(w http.ResponseWriter, r *http.Request, part, try int, _ func()) bool {
+		if part != 2 {
+			return false
+		}
+		_, _ = io.Copy(io.Discard, r.Body)
+		if try == 0 {
+			first()
+		}
+		answer(w, 0, NewError(http.StatusUnprocessableEntity, code, "The bytes are others."))
+		return true
+	}
+}
+
+func TestAPartThatIsDamagedEachTimeEndsTheUpload(t *testing.T) {
+	for _, code := range mismatches {
+		server := newUploads()
+		server.meddle = damage(code, func() {})
+		_, err := testClient(serve(t, server)).Upload(t.Context(), fileOf(t, film), func(int64) {})
+		if err == nil || !strings.Contains(err.Error(), "arrived with other bytes") || server.tries[2] != partTries || server.made != 1 {
+			t.Errorf("%s: %v, after %d tries and %d uploads", code, err, server.tries[2], server.made)
+		}
+	}
+}
+
+// A file that is written meanwhile is told from one that is damaged on its way.
+func TestAPartThatHasChangedIsNamed(t *testing.T) {
+	server, path := newUploads(), fileOf(t, film)
+	server.meddle = damage(CodeDigestMismatch, func() {
+		if err := os.WriteFile(path, []byte("0123....89abcdefXY"), 0o600); err != nil {
+			t.Error(err)
+		}
+	})
+	_, err := testClient(serve(t, server)).Upload(t.Context(), path, func(int64) {})
+	if !errors.Is(err, errChanged) || server.tries[2] != 1 {
+		t.Errorf("%v after %d tries", err, server.tries[2])
+	}
+}

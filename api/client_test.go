@@ -52,7 +52,7 @@ func answer(w http.ResponseWriter, status int, body any) {
 	_ = json.NewEncoder(w).Encode(body)
 }
 
-// uploads is the server's side of one upload, in memory, two part URLs a page.
+// uploads is the server's side of one upload, in memory.
 type uploads struct {
 	partBytes int64
 	store     string // where its store is, "" is here
@@ -70,19 +70,17 @@ type uploads struct {
 
 func (u *uploads) id() string { return fmt.Sprintf("upl_%d", u.made) }
 
-func (u *uploads) page(from int) (urls []PartURL, next *int) {
-	count := int(max(1, (u.bytes+u.partBytes-1)/u.partBytes))
-	for n := from; n <= count; n++ {
-		if _, held := u.held[n]; held {
+// sign makes URLs for the parts that are asked for and not held.
+func (u *uploads) sign(asked []Part) (out UploadPartURLs) {
+	for _, p := range asked {
+		if _, held := u.held[p.Number]; held {
+			out.Held = append(out.Held, p.Number)
 			continue
 		}
-		if len(urls) == 2 {
-			return urls, &n
-		}
 		u.urls++
-		urls = append(urls, PartURL{n, fmt.Sprintf("%s/v1/blobs/%d?sig=%d", u.store, n, u.urls), map[string]string{"X-Bound": strconv.Itoa(n)}})
+		out.Parts = append(out.Parts, PartURL{p.Number, fmt.Sprintf("%s/v1/blobs/%d?sig=%d", u.store, p.Number, u.urls), map[string]string{"X-Bound": strconv.Itoa(p.Number)}})
 	}
-	return urls, nil
+	return out
 }
 
 func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -104,14 +102,15 @@ func (u *uploads) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		u.bytes = request.Bytes
 		u.made++
 		u.held = map[int][]byte{}
-		urls, next := u.page(1)
-		answer(w, 201, UploadCreated{ID: u.id(), PartBytes: u.partBytes, Parts: urls, NextPart: next})
+		answer(w, 201, UploadCreated{ID: u.id(), PartBytes: u.partBytes})
 	case !strings.HasPrefix(r.URL.Path, "/v1/uploads/"+u.id()):
 		answer(w, 0, NewError(404, CodeNotFound, "There is no such upload."))
 	case r.Method == http.MethodGet:
-		from, _ := strconv.Atoi(r.URL.Query().Get("from_part"))
-		urls, next := u.page(from)
-		answer(w, 200, Upload{ID: u.id(), Bytes: u.bytes, PartBytes: u.partBytes, Held: slices.Sorted(maps.Keys(u.held)), Parts: urls, NextPart: next})
+		answer(w, 200, Upload{ID: u.id(), Bytes: u.bytes, PartBytes: u.partBytes, Held: slices.Sorted(maps.Keys(u.held))})
+	case strings.HasSuffix(r.URL.Path, "/parts"):
+		var request UploadParts
+		_ = json.NewDecoder(r.Body).Decode(&request)
+		answer(w, 200, u.sign(request.Parts))
 	default:
 		u.complete(w, r)
 	}
@@ -143,7 +142,7 @@ func (u *uploads) complete(w http.ResponseWriter, r *http.Request) {
 	var request UploadComplete
 	_ = json.NewDecoder(r.Body).Decode(&request)
 	all := u.whole()
-	if _, next := u.page(1); next != nil || int64(len(all)) < u.bytes {
+	if int64(len(all)) < u.bytes {
 		answer(w, 0, NewError(409, CodeUploadIncomplete, "Parts are missing."))
 		return
 	}

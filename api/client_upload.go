@@ -18,6 +18,11 @@ import (
 
 const (
 	partsAtOnce = 4
+	// A request asks for the URLs of so many bytes, of so many parts at most.
+	bytesPerBatch = 64 << 20
+	partsPerBatch = 256
+	// noPart is beyond the last part of any upload.
+	noPart = 10_001
 	// uploadRounds is how often parts are sent that the store had and has lost.
 	uploadRounds = 3
 )
@@ -79,7 +84,7 @@ type upload struct {
 	*Client
 	id        string
 	partBytes int64
-	page      Upload // what was last heard of it, on the way through the pages
+	held      []int // the parts that were there when last asked
 	file      *os.File
 	info      os.FileInfo
 	progress  func(int64)
@@ -88,7 +93,7 @@ type upload struct {
 }
 
 func (c *Client) newUpload(page Upload, file *os.File, info os.FileInfo, progress func(int64)) *upload {
-	u := &upload{Client: c, id: page.ID, partBytes: page.PartBytes, page: page, file: file, info: info}
+	u := &upload{Client: c, id: page.ID, partBytes: page.PartBytes, held: page.Held, file: file, info: info}
 	u.progress = func(n int64) {
 		u.told.Add(n)
 		progress(n)
@@ -104,7 +109,7 @@ func (c *Client) takeUp(ctx context.Context, m *memory, file *os.File, info os.F
 	if id == "" {
 		return c.begin(ctx, m, file, info, progress)
 	}
-	page, err := again(ctx, c, func() (*Upload, error) { return c.uploadFrom(ctx, id, 1) })
+	page, err := again(ctx, c, func() (*Upload, error) { return c.lookAt(ctx, id) })
 	if hasStatus(err, http.StatusNotFound) || err == nil && (page.Bytes != info.Size() || page.PartBytes < 1) {
 		return c.begin(ctx, m, file, info, progress)
 	}
@@ -112,7 +117,7 @@ func (c *Client) takeUp(ctx context.Context, m *memory, file *os.File, info os.F
 		return nil, err
 	}
 	u := c.newUpload(*page, file, info, progress)
-	held := u.held()
+	held := u.heldBytes()
 	if goesOn != nil {
 		goesOn(held)
 	}
@@ -121,13 +126,15 @@ func (c *Client) takeUp(ctx context.Context, m *memory, file *os.File, info os.F
 }
 
 func (c *Client) begin(ctx context.Context, m *memory, file *os.File, info os.FileInfo, progress func(int64)) (*upload, error) {
-	made, err := once[UploadCreated](ctx, c, "/v1/uploads", UploadRequest{Name: filepath.Base(file.Name()), Bytes: info.Size()})
+	made, err := once[UploadCreated](ctx, c, "/v1/uploads", UploadRequest{Name: filepath.Base(file.Name()), Bytes: info.Size(), Parts: []Part{}})
 	if err != nil {
 		return nil, err
 	}
+	if made.PartBytes < 1 {
+		return nil, errors.New("the server does not say how long its parts are")
+	}
 	m.keep(made.ID, info)
-	page := Upload{ID: made.ID, Bytes: info.Size(), PartBytes: made.PartBytes, Parts: made.Parts, NextPart: made.NextPart}
-	return c.newUpload(page, file, info, progress), nil
+	return c.newUpload(Upload{ID: made.ID, PartBytes: made.PartBytes}, file, info, progress), nil
 }
 
 // run sends what is missing and completes the upload. What the store has lost
@@ -145,9 +152,9 @@ func (u *upload) run(ctx context.Context) (*UploadDone, error) {
 		if !hasCode(err, CodeUploadIncomplete) || round == uploadRounds {
 			return done, err
 		}
-		err = u.look(ctx, 1)
+		err = u.look(ctx)
 		if err == nil {
-			u.progress(u.held() - u.told.Load())
+			u.progress(u.heldBytes() - u.told.Load())
 			err = u.sendParts(ctx)
 		}
 		if err != nil {
@@ -160,48 +167,24 @@ func (u *upload) run(ctx context.Context) (*UploadDone, error) {
 func (u *upload) send(ctx context.Context) (digest string, err error) {
 	both, ctx := errgroup.WithContext(ctx)
 	both.Go(func() (err error) {
-		digest, err = u.digest(ctx)
+		digest, err = u.digest(ctx, 0, u.info.Size())
 		return err
 	})
 	both.Go(func() error { return u.sendParts(ctx) })
 	return digest, both.Wait()
 }
 
-// sendParts goes on page by page: one is asked for when the one before it has
-// been handed on, so that its URLs are fresh.
-func (u *upload) sendParts(ctx context.Context) error {
-	parts, within := errgroup.WithContext(ctx)
-	parts.SetLimit(partsAtOnce)
-	err := func() error {
-		for {
-			for _, p := range u.page.Parts {
-				parts.Go(func() error { return u.put(within, p) })
-			}
-			if u.page.NextPart == nil {
-				return nil
-			}
-			if err := u.look(within, *u.page.NextPart); err != nil {
-				return err
-			}
-		}
-	}()
-	if failed := parts.Wait(); failed != nil {
-		return failed
-	}
-	return err
-}
-
-// look asks what is held, and for fresh URLs of what is not.
-func (u *upload) look(ctx context.Context, from int) error {
-	page, err := insist(ctx, u, func() (*Upload, error) { return u.uploadFrom(ctx, u.id, from) })
+// look asks what is held.
+func (u *upload) look(ctx context.Context) error {
+	now, err := insist(ctx, u, func() (*Upload, error) { return u.lookAt(ctx, u.id) })
 	if err == nil {
-		u.page = *page
+		u.held = now.Held
 	}
 	return err
 }
 
-func (c *Client) uploadFrom(ctx context.Context, id string, part int) (*Upload, error) {
-	return call[Upload](ctx, c, http.MethodGet, "/v1/uploads/"+id+"?from_part="+strconv.Itoa(part), nil)
+func (c *Client) lookAt(ctx context.Context, id string) (*Upload, error) {
+	return call[Upload](ctx, c, http.MethodGet, "/v1/uploads/"+id+"?from_part="+strconv.Itoa(noPart), nil)
 }
 
 // complete closes the upload. Repeating it answers the same, so a lost answer is
@@ -212,28 +195,28 @@ func (u *upload) complete(ctx context.Context, digest string) (*UploadDone, erro
 	})
 }
 
-// held is how many bytes are there.
-func (u *upload) held() (sum int64) {
-	for _, n := range u.page.Held {
+// heldBytes is how many bytes are there.
+func (u *upload) heldBytes() (sum int64) {
+	for _, n := range u.held {
 		sum += u.partLength(n)
 	}
 	return sum
 }
 
-func (u *upload) partLength(n int) int64 {
-	return min(u.partBytes, u.info.Size()-int64(n-1)*u.partBytes)
-}
+func (u *upload) partLength(n int) int64 { return min(u.partBytes, u.info.Size()-u.offset(n)) }
 
-// digest reads the file once, stopping with ctx.
-func (u *upload) digest(ctx context.Context) (string, error) {
+func (u *upload) offset(n int) int64 { return int64(n-1) * u.partBytes }
+
+// digest reads so much of the file once, stopping with ctx.
+func (u *upload) digest(ctx context.Context, at, length int64) (string, error) {
 	hash, buffer := sha256.New(), make([]byte, 1<<20)
-	for at := int64(0); at < u.info.Size(); {
+	for end := at + length; at < end; {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		n, err := u.file.ReadAt(buffer[:min(int64(len(buffer)), u.info.Size()-at)], at)
+		n, err := u.file.ReadAt(buffer[:min(int64(len(buffer)), end-at)], at)
 		hash.Write(buffer[:n])
-		if at += int64(n); err != nil && at < u.info.Size() {
+		if at += int64(n); err != nil && at < end {
 			return "", fmt.Errorf("%s became shorter while it was read: %w", u.file.Name(), err)
 		}
 	}

@@ -19,34 +19,57 @@ const asksFirst = 1 << 20
 
 // put sends one part until it is held. After a failure the server says whether
 // it has arrived all the same, and signs its URL anew.
-func (u *upload) put(ctx context.Context, p PartURL) error {
+func (u *upload) put(ctx context.Context, p Part, to PartURL) error {
 	for try := 0; ; try++ {
-		err := u.putOnce(ctx, p)
+		err := u.putOnce(ctx, to)
 		if err == nil {
 			u.gain()
 			return nil
 		}
-		if !passing(err) && !refusedPart(err) || u.givesUp(try, err) {
-			return fmt.Errorf("part %d: %w", p.Number, err)
+		if damaged(err) {
+			if err := u.unchanged(ctx, p); err != nil {
+				return err
+			}
+		}
+		if !passing(err) && !refusedPart(err) && !damaged(err) || u.givesUp(try, err) {
+			return failedPart(p, err)
 		}
 		if err := u.pause(ctx, try, err); err != nil {
 			return err
 		}
-		now, err := u.uploadFrom(ctx, u.id, p.Number)
-		switch {
-		case err != nil && passing(err):
+		now, err := u.sign(ctx, []Part{p})
+		if err != nil && passing(err) {
 			continue
-		case err != nil:
+		}
+		if err != nil {
 			return err
-		case slices.Contains(now.Held, p.Number):
-			u.progress(u.partLength(p.Number))
-			u.gain()
+		}
+		fresh, missing := (*now)[p.Number]
+		if !missing {
+			u.has(p.Number)
 			return nil
 		}
-		if at := slices.IndexFunc(now.Parts, func(q PartURL) bool { return q.Number == p.Number }); at >= 0 {
-			p = now.Parts[at]
-		}
+		to = fresh
 	}
+}
+
+// failedPart is the end of trying. That it came damaged each time says nothing
+// against the upload: to begin it anew would not help.
+func failedPart(p Part, err error) error {
+	if damaged(err) {
+		return fmt.Errorf("part %d arrived with other bytes than were sent, %d times: something between here and the store changes them; use another way, such as https", p.Number, partTries)
+	}
+	return fmt.Errorf("part %d: %w", p.Number, err)
+}
+
+// unchanged reads a part once more, of which the store got other bytes than its
+// URL was bound to: here they must be the same still.
+func (u *upload) unchanged(ctx context.Context, p Part) error {
+	digest, err := u.digest(ctx, u.offset(p.Number), p.Bytes)
+	if err == nil && digest != p.SHA256 {
+		err = fmt.Errorf("%s %w", u.file.Name(), errChanged)
+	}
+	return err
 }
 
 // insist repeats what an upload needs for as long as its parts are repeated.
@@ -70,30 +93,26 @@ func (u *upload) givesUp(try int, err error) bool {
 }
 
 // refusedPart tells whether a fresh URL may help: the one used has expired, or
-// its multipart has ended; or whether the store got other bytes than were sent.
+// its multipart has ended; or the connection to an S3 store broke off.
 func refusedPart(err error) bool {
-	var e *Error
-	if !errors.As(err, &e) {
-		return false
-	}
-	switch e.Status {
-	case http.StatusForbidden, http.StatusNotFound:
-		return true
-	case http.StatusBadRequest:
-		return slices.Contains([]string{"RequestTimeout", "BadDigest", "IncompleteBody"}, e.Code) // S3's
-	}
-	return false
+	return hasStatus(err, http.StatusForbidden) || hasStatus(err, http.StatusNotFound) ||
+		hasCode(err, "RequestTimeout") || hasCode(err, "IncompleteBody")
 }
+
+// damaged tells whether the store got other bytes than the URL is bound to: the
+// server's own code, and those of S3 stores.
+func damaged(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && slices.Contains(mismatches, e.Code)
+}
+
+var mismatches = []string{CodeDigestMismatch, "BadDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch"}
 
 func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 	length := u.partLength(p.Number)
-	if p.Number < 1 || length < 0 {
-		return errors.New("the server asked for a part that the file does not have")
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	offset := int64(p.Number-1) * u.partBytes
-	body := &counted{r: io.NewSectionReader(u.file, offset, length), progress: u.progress, stall: u.stall}
+	body := &counted{r: io.NewSectionReader(u.file, u.offset(p.Number), length), progress: u.progress, stall: u.stall}
 	request, err := u.partRequest(ctx, p, body, length)
 	if err != nil {
 		return err

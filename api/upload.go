@@ -6,12 +6,12 @@ import (
 )
 
 // UploadRequest announces a file. Where digests are given, its URLs are bound to
-// them; otherwise to lengths only (F16).
+// them; otherwise to lengths only (F16). UploadParts tells digests later.
 type UploadRequest struct {
 	Name   string  `json:"name" minLength:"1" maxLength:"255" example:"interview.mov" doc:"one path element"`
 	Bytes  int64   `json:"bytes" minimum:"0"`
 	SHA256 *string `json:"sha256" required:"false" pattern:"^[0-9a-f]{64}$"`
-	Parts  []Part  `json:"parts" required:"false" maxItems:"10000" doc:"digests of the parts, each part_bytes long but for the last"`
+	Parts  []Part  `json:"parts" required:"false" maxItems:"10000" doc:"digests of the parts, each part_bytes long but for the last; empty where they are told later, part by part: then there are no URLs yet"`
 }
 
 // Part is one part of an upload as the sender has measured it.
@@ -46,6 +46,18 @@ type Upload struct {
 	Held      []int     `json:"held" nullable:"false"`
 	Parts     []PartURL `json:"parts" nullable:"false"`
 	NextPart  *int      `json:"next_part"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+// UploadParts asks for URLs that are bound to the digests of parts (F16).
+type UploadParts struct {
+	Parts []Part `json:"parts" nullable:"false" minItems:"1" maxItems:"256"`
+}
+
+// UploadPartURLs answers it.
+type UploadPartURLs struct {
+	Held      []int     `json:"held" nullable:"false" doc:"those that are held already, with the digest that was told"`
+	Parts     []PartURL `json:"parts" nullable:"false"`
 	ExpiresAt time.Time `json:"expires_at"`
 }
 

@@ -53,7 +53,9 @@ type Store interface {
 	Begin(ctx context.Context, key string, bytes, partBytes int64) error
 	// SignPart gives a URL that can PUT this part of the open write and do
 	// nothing else: it is bound to method, key, part, length, SHA-256, expires
-	// and owner, the id of the attempt or upload.
+	// and owner, the id of the attempt or upload. A store whose parts are all bound
+	// to digests, or none of them, drops what it holds when the first digest comes,
+	// and answers ErrBound where there is none any more.
 	SignPart(ctx context.Context, key string, p Part, owner string, expires time.Time) (URL, error)
 	// Held lists the parts that are safely held, by number.
 	Held(ctx context.Context, key string) ([]Part, error)
@@ -85,8 +87,10 @@ type Store interface {
 var (
 	ErrNotFound   = errors.New("the store has no such object or open upload")
 	ErrIncomplete = errors.New("parts are missing: send them, then complete the upload")
-	ErrPublished  = errors.New("the object is published already and cannot be written again")
-	ErrFull       = errors.New("the store is full")
+	// ErrBound is a part without a digest of a write whose parts are bound to theirs.
+	ErrBound     = errors.New("this upload's parts are bound to their SHA-256: say what this one's is")
+	ErrPublished = errors.New("the object is published already and cannot be written again")
+	ErrFull      = errors.New("the store is full")
 	// ErrUnavailable is a store that cannot be reached just now: what was asked
 	// for may work later, and nothing is known to be lost.
 	ErrUnavailable = errors.New("the store cannot be reached just now")

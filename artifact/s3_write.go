@@ -188,8 +188,8 @@ func (s *S3) SignPart(ctx context.Context, key string, p Part, _ string, expires
 	if p.Bytes != w.length(p.Number) {
 		return URL{}, fmt.Errorf("part %d of %s cannot be %d bytes long: parts are %d bytes but for the last", p.Number, key, p.Bytes, w.partBytes)
 	}
-	if w.bound != (p.SHA256 != "") {
-		return URL{}, fmt.Errorf("part %d of %s: either all parts of an upload have digests or none", p.Number, key)
+	if w.bound && p.SHA256 == "" {
+		return URL{}, ErrBound
 	}
 	signed, send := http.Header{}, map[string]string{}
 	signed.Set("Content-Length", strconv.FormatInt(p.Bytes, 10)) // which every client sends by itself
@@ -205,7 +205,8 @@ func (s *S3) SignPart(ctx context.Context, key string, p Part, _ string, expires
 	return s.presign(ctx, http.MethodPut, key, q, signed, send, expires)
 }
 
-// started returns the open write of key with a multipart.
+// started returns the open write of key with a multipart. S3 checks the parts of
+// one either all or not at all: with the first digest it begins anew.
 func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, error) {
 	unlock, err := s.enter(ctx, key)
 	if err != nil {
@@ -213,10 +214,15 @@ func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, err
 	}
 	defer unlock()
 	w, err := s.find(ctx, key)
-	if err != nil || w.upload != "" {
+	if err != nil || w.upload != "" && (w.bound || !bound) {
 		return w, err
 	}
-	if err := s.end(ctx, w); err != nil { // strays only
+	if w.upload == "" {
+		err = s.end(ctx, w) // strays only
+	} else {
+		err = s.anew(ctx, w, w.layout)
+	}
+	if err != nil {
 		return nil, err
 	}
 	o := minio.PutObjectOptions{}

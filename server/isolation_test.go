@@ -12,7 +12,7 @@ import (
 // Routes for admins only need no entry: they are 403, which is looked at too.
 var isolated = map[string]string{
 	"createUpload": "makes", "createJob": "refers", "createBatch": "refers",
-	"getUpload": "owned", "completeUpload": "owned", "getJob": "owned", "cancelJob": "owned", "retryJob": "owned", "changeJob": "owned",
+	"getUpload": "owned", "signParts": "owned", "completeUpload": "owned", "getJob": "owned", "cancelJob": "owned", "retryJob": "owned", "changeJob": "owned",
 	"getOutput": "owned", "getLog": "owned", "listJobEvents": "owned", "getJournal": "owned",
 	"listJobs": "lists", "listEvents": "lists", "getStats": "lists",
 	"listServices": "shared", "listDevices": "shared", "getDevice": "shared",

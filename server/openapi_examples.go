@@ -15,7 +15,8 @@ var exampleIDs = map[string]string{
 // exampleBodies are request bodies by operation.
 var exampleBodies = map[string]json.RawMessage{
 	"createUpload": json.RawMessage(`{"name":"interview.mov","bytes":1048576}`),
-	// The digest is that of the four bytes "clip".
+	// The digest is that of the four bytes "clip", here and below.
+	"signParts":      json.RawMessage(`{"parts":[{"number":1,"bytes":4,"sha256":"67905ad3cc2dd52b1f5f6a6d2814de0396618b29b4238b9af5207aeb69936e6d"}]}`),
 	"completeUpload": json.RawMessage(`{"sha256":"67905ad3cc2dd52b1f5f6a6d2814de0396618b29b4238b9af5207aeb69936e6d"}`),
 	"createJob": json.RawMessage(`{"service":"ffmpeg.transcode","params":{"preset":"web-1080p"},"inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}],` +
 		`"priority":10,"max_attempts":3,"admission_deadline":"2036-12-02T08:00:00Z","requires":{"tags":["studio-b"],"min_memory_gb":16},` +

@@ -221,7 +221,7 @@ func codesOf(op *openapi3.Operation) (codes []string) {
 
 // contract is every route that the API is to have, and its scope.
 var contract = strings.Fields(`
-	POST/v1/uploads:submit GET/v1/uploads/{id}:submit POST/v1/uploads/{id}/complete:submit PUT/v1/blobs/{key}: GET/v1/blobs/{key}: HEAD/v1/blobs/{key}:
+	POST/v1/uploads:submit GET/v1/uploads/{id}:submit POST/v1/uploads/{id}/parts:submit POST/v1/uploads/{id}/complete:submit PUT/v1/blobs/{key}: GET/v1/blobs/{key}: HEAD/v1/blobs/{key}:
 	POST/v1/jobs:submit POST/v1/jobs/batch:submit GET/v1/jobs:read GET/v1/jobs/{id}:read POST/v1/jobs/{id}/cancel:submit POST/v1/jobs/{id}/retry:submit
 	PATCH/v1/jobs/{id}:submit GET/v1/jobs/{id}/output:read GET/v1/jobs/{id}/events:read GET/v1/events:read GET/v1/jobs/{id}/attempts/{n}/log:read
 	GET/v1/services:read POST/v1/pairings:admin POST/v1/provider/pair: GET/v1/provider/ws: GET/v1/devices:read GET/v1/devices/{id}:read

@@ -31,6 +31,7 @@ func (s *Server) table() []route {
 	return []route{
 		{http.MethodPost, "/v1/uploads", "createUpload", scopeSubmit, 201, "Announce a file and get URLs for its parts", typed(uploads.create, keyed)},
 		{http.MethodGet, "/v1/uploads/{id}", "getUpload", scopeSubmit, 200, "What is held of an upload, and fresh URLs for the rest", typed(uploads.get)},
+		{http.MethodPost, "/v1/uploads/{id}/parts", "signParts", scopeSubmit, 200, "URLs for parts whose digests are known, bound to those", typed(uploads.signParts)},
 		{http.MethodPost, "/v1/uploads/{id}/complete", "completeUpload", scopeSubmit, 200, "Close an upload; repeating it answers the same", typed(uploads.complete)},
 		{http.MethodPut, "/v1/blobs/{key}", "putBlob", scopeNone, 200, "Write one part through its signed URL", plain(blobs.put, describePut)},
 		{http.MethodGet, "/v1/blobs/{key}", "getBlob", scopeNone, 200, "Read an object through its signed URL", plain(blobs.get, describeBlob)},

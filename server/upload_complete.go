@@ -41,14 +41,14 @@ func (u *uploads) complete(ctx context.Context, c call, in *struct {
 	return answerWith(api.UploadDone{ID: up.ID, Name: up.Name, Bytes: up.Bytes, SHA256: up.SHA256, Media: up.Media}), nil
 }
 
-// alone lets the completions of one upload follow one another: one of them may
-// find that the bytes are not the announced ones, and drop them.
+// alone lets what may drop bytes of one upload follow one another: a completion
+// that finds other bytes than were announced, and a request for other parts.
 func (u *uploads) alone(ctx context.Context, id string) (release func(), err error) {
 	mine := make(chan struct{})
 	for {
-		other, busy := u.completing.LoadOrStore(id, mine)
+		other, busy := u.busy.LoadOrStore(id, mine)
 		if !busy {
-			return func() { u.completing.Delete(id); close(mine) }, nil
+			return func() { u.busy.Delete(id); close(mine) }, nil
 		}
 		select {
 		case <-other.(chan struct{}):

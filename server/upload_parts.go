@@ -34,7 +34,7 @@ func (u *uploads) get(ctx context.Context, c call, in *struct {
 	}
 	out := api.Upload{ID: up.ID, Bytes: up.Bytes, PartBytes: up.PartBytes, Held: []int{}, Parts: p.urls, NextPart: p.next, ExpiresAt: p.expires}
 	for n := 1; n <= parts(up); n++ {
-		if held[n] {
+		if _, is := held[n]; is {
 			out.Held = append(out.Held, n)
 		}
 	}
@@ -43,17 +43,22 @@ func (u *uploads) get(ctx context.Context, c call, in *struct {
 
 func parts(up store.Upload) int { return int(max(1, (up.Bytes+up.PartBytes-1)/up.PartBytes)) }
 
-// held says which parts are there. It opens the write anew where its bytes were
+func partLength(up store.Upload, n int) int64 {
+	return min(up.PartBytes, up.Bytes-int64(n-1)*up.PartBytes)
+}
+
+// held says which parts are there, and with which digests where the store tells
+// those. It opens the write anew where its bytes were
 // refused and dropped; where it has been published, all of them are there.
-func (u *uploads) held(ctx context.Context, up store.Upload) (map[int]bool, error) {
-	held := map[int]bool{}
+func (u *uploads) held(ctx context.Context, up store.Upload) (map[int]string, error) {
+	held := map[int]string{}
 	err := error(artifact.ErrPublished)
 	if !up.Complete {
 		err = u.o.Artifacts.Begin(ctx, up.Key, up.Bytes, up.PartBytes)
 	}
 	if errors.Is(err, artifact.ErrPublished) {
 		for n := range parts(up) {
-			held[n+1] = true
+			held[n+1] = ""
 		}
 		return held, nil
 	}
@@ -62,7 +67,7 @@ func (u *uploads) held(ctx context.Context, up store.Upload) (map[int]bool, erro
 	}
 	list, err := u.o.Artifacts.Held(ctx, up.Key)
 	for _, p := range list {
-		held[p.Number] = true
+		held[p.Number] = p.SHA256
 	}
 	return held, err
 }
@@ -75,33 +80,44 @@ type signed struct {
 }
 
 // sign makes URLs for the parts from a number on that are not held. Each is
-// bound to its digest where that was announced, else to its length (F16).
-func (u *uploads) sign(ctx context.Context, c call, up store.Upload, held map[int]bool, from int) (signed, error) {
-	out := signed{urls: []api.PartURL{}, expires: u.o.Now().UTC().Truncate(time.Second).Add(uploadURLs)}
-	digests, err := u.digests(ctx, up)
+// bound to its digest where that was announced, else to its length (F16); there
+// is none where the store has begun to bind all of them to digests.
+func (u *uploads) sign(ctx context.Context, c call, up store.Upload, held map[int]string, from int) (signed, error) {
+	out := signed{urls: []api.PartURL{}, expires: u.urlsEnd()}
+	digests, err := u.digests(ctx, up, 1, parts(up))
 	if err != nil {
 		return out, err
 	}
 	for n := from; n <= parts(up); n++ {
-		if held[n] {
+		if _, is := held[n]; is {
 			continue
 		}
 		if len(out.urls) == partsPerPage {
 			out.next = &n
 			break
 		}
-		p := artifact.Part{Number: n, Bytes: min(up.PartBytes, up.Bytes-int64(n-1)*up.PartBytes), SHA256: digests[n]}
-		url, err := u.o.Artifacts.SignPart(ctx, up.Key, p, up.ID, out.expires)
+		url, err := u.signPart(ctx, c, up, artifact.Part{Number: n, Bytes: partLength(up, n), SHA256: digests[n]}, out.expires)
+		if errors.Is(err, artifact.ErrBound) {
+			break
+		}
 		if err != nil {
 			return out, err
 		}
-		out.urls = append(out.urls, api.PartURL{Number: n, URL: absolute(u.base(c.echo), url.URL), Headers: headers(url)})
+		out.urls = append(out.urls, url)
 	}
 	return out, nil
 }
 
-func (u *uploads) digests(ctx context.Context, up store.Upload) (map[int]string, error) {
-	list, err := u.o.DB.Parts(ctx, up.ID, 1, parts(up))
+func (u *uploads) urlsEnd() time.Time { return u.o.Now().UTC().Truncate(time.Second).Add(uploadURLs) }
+
+func (u *uploads) signPart(ctx context.Context, c call, up store.Upload, p artifact.Part, expires time.Time) (api.PartURL, error) {
+	url, err := u.o.Artifacts.SignPart(ctx, up.Key, p, up.ID, expires)
+	return api.PartURL{Number: p.Number, URL: absolute(u.base(c.echo), url.URL), Headers: headers(url)}, err
+}
+
+// digests are those that were announced with the upload.
+func (u *uploads) digests(ctx context.Context, up store.Upload, from, limit int) (map[int]string, error) {
+	list, err := u.o.DB.Parts(ctx, up.ID, from, limit)
 	out := make(map[int]string, len(list))
 	for _, p := range list {
 		out[p.Number] = p.SHA256

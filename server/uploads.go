@@ -17,7 +17,7 @@ import (
 // uploads are files on their way from a buyer.
 type uploads struct {
 	*Server
-	completing sync.Map // upload id → chan that is closed when its completion has ended
+	busy sync.Map // upload id → chan that is closed when what must be alone with it has ended
 }
 
 func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.UploadRequest }) (*made[api.UploadCreated], error) {
@@ -32,7 +32,11 @@ func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.Uploa
 	if err != nil {
 		return nil, err
 	}
-	p, err := u.sign(ctx, c, up, held, 1)
+	from := 1
+	if in.Body.Parts != nil && len(in.Body.Parts) == 0 { // their digests come later, and URLs with them
+		from += parts(up)
+	}
+	p, err := u.sign(ctx, c, up, held, from)
 	if err != nil {
 		return nil, err
 	}

@@ -54,6 +54,9 @@ func newFakeServer() *fakeServer {
 		})
 	}
 	keyed("POST /v1/uploads", f.createUpload)
+	keyed("POST /v1/uploads/{id}/parts", func(w http.ResponseWriter, r *http.Request) {
+		respond(w, 200, api.UploadPartURLs{Parts: []api.PartURL{{Number: 1, URL: "/v1/blobs/" + r.PathValue("id")}}})
+	})
 	keyed("POST /v1/uploads/{id}/complete", f.completeUpload)
 	keyed("POST /v1/jobs", f.submit)
 	keyed("GET /v1/jobs", f.list)
@@ -124,7 +127,7 @@ func (f *fakeServer) createUpload(w http.ResponseWriter, r *http.Request) {
 	_ = json.Unmarshal(f.note(r), &request)
 	id := fmt.Sprintf("upl_%d", len(f.uploads)+1)
 	f.uploads[id], f.names[id] = request.Bytes, request.Name
-	respond(w, 201, api.UploadCreated{ID: id, PartBytes: 64 << 20, Parts: []api.PartURL{{Number: 1, URL: "/v1/blobs/" + id}}})
+	respond(w, 201, api.UploadCreated{ID: id, PartBytes: 64 << 20})
 }
 
 func (f *fakeServer) completeUpload(w http.ResponseWriter, r *http.Request) {
