@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/base64"
 	"errors"
 	"io"
 	"net/http"
@@ -273,28 +271,6 @@ func TestTheServerSaysWhenToComeBack(t *testing.T) {
 				t.Errorf("Retry-After %s: %s, %v", after, time.Since(began), err)
 			}
 		})
-	}
-}
-
-// A store that is not our server is given each part's MD5: to it, the beginning
-// of a part whose sender was killed may else be a whole one.
-func TestAnotherStoreCanTellAPartFromItsBeginning(t *testing.T) {
-	for _, elsewhere := range []bool{true, false} {
-		server := newUploads()
-		client := testClient(serve(t, server))
-		if elsewhere {
-			server.store = serve(t, server)
-		}
-		server.meddle = func(_ http.ResponseWriter, r *http.Request, part, _ int, _ func()) bool {
-			sum := md5.Sum([]byte(film[(part-1)*4 : min(part*4, len(film))]))
-			if got := r.Header.Get("Content-MD5"); (got == base64.StdEncoding.EncodeToString(sum[:])) != elsewhere {
-				t.Errorf("elsewhere %v: part %d came with Content-MD5 %q", elsewhere, part, got)
-			}
-			return false
-		}
-		if _, err := client.Upload(t.Context(), fileOf(t, film), func(int64) {}); err != nil {
-			t.Error(err)
-		}
 	}
 }
 

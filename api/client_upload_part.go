@@ -2,8 +2,6 @@ package api
 
 import (
 	"context"
-	"crypto/md5"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -165,30 +163,12 @@ func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, len
 	if length > asksFirst {
 		request.Header.Set("Expect", "100-continue")
 	}
-	if !u.isOurs(to) {
-		sum, err := u.partMD5(p.Number)
-		if err != nil {
-			return nil, err
-		}
-		request.Header.Set("Content-MD5", sum)
-	}
 	for name, value := range p.Headers {
 		request.Header.Set(name, value)
 	}
 	request.ContentLength = length
 	request.Header.Set("User-Agent", u.agent)
 	return request, nil
-}
-
-// partMD5 is what an S3 store holds a part against: its URL is bound to the
-// length alone. Some take a body that breaks off for a whole one (versitygw
-// 1.8.0, its issue 2414), and the next run would build on it.
-func (u *upload) partMD5(number int) (string, error) {
-	sum := md5.New()
-	if _, err := io.Copy(sum, io.NewSectionReader(u.file, int64(number-1)*u.partBytes, u.partLength(number))); err != nil {
-		return "", err
-	}
-	return base64.StdEncoding.EncodeToString(sum.Sum(nil)), nil
 }
 
 // counted reports what is read of a part, and holds off the watch that ends a

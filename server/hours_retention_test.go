@@ -41,7 +41,7 @@ func TestRetention_ByTheHour(t *testing.T) {
 		if kept() != 4 {
 			t.Error("gone by a clock that has leapt a year")
 		}
-		if said := b.log.String(); !strings.Contains(said, "the clock is more than a day ahead") {
+		if said := b.log.String(); !strings.Contains(said, "the clock is more than two days ahead") {
 			t.Errorf("the log says %s", said)
 		}
 		time.Sleep(2 * time.Hour)

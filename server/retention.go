@@ -48,7 +48,7 @@ func (r *retention) runOnce(ctx context.Context) {
 	switch {
 	case err != nil:
 	case !settled:
-		r.o.Log.Warn("the clock is more than a day ahead of what was last seen: nothing is removed by age until it has gone on for a day; `rendermac gc` goes by it now")
+		r.o.Log.Warn("the clock is more than two days ahead of what was last noted: nothing is removed by age until it has gone on for a day; `rendermac gc` goes by it now")
 		err = r.finish(ctx)
 	default:
 		_, err = r.collect(ctx)

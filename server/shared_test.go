@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -219,7 +220,8 @@ func TestShared_AnUnmountedRootAtSubmit(t *testing.T) {
 // What hangs in the kernel holds up nobody for long, and little of it is begun.
 func TestShared_AVolumeThatHangs(t *testing.T) {
 	root := newSharedRoots(map[string]SharedRoot{"media": {}})["media"]
-	hang, begun := make(chan struct{}), 0
+	hang := make(chan struct{})
+	var begun atomic.Int32
 	for range 3 * maxHanging {
 		ctx, cancel := context.WithCancel(context.Background())
 		at := make(chan struct{})
@@ -229,13 +231,13 @@ func TestShared_AVolumeThatHangs(t *testing.T) {
 			}
 			cancel()
 		}()
-		err := root.call(ctx, func() error { begun++; close(at); <-hang; return nil })
+		err := root.call(ctx, func() error { begun.Add(1); close(at); <-hang; return nil })
 		if !errors.Is(err, roots.ErrUnavailable) {
 			t.Fatalf("it was said %v", err)
 		}
 	}
-	if begun != maxHanging {
-		t.Errorf("%d calls were begun, want %d", begun, maxHanging)
+	if n := begun.Load(); n != maxHanging {
+		t.Errorf("%d calls were begun, want %d", n, maxHanging)
 	}
 	close(hang)
 	if err := root.call(context.Background(), func() error { return nil }); err != nil {

@@ -312,7 +312,7 @@ func TestRetention_AClockThatLeapsIsWatched(t *testing.T) {
 func TestRetention_AnUpgradeRemovesNothingForADay(t *testing.T) {
 	f := open(t)
 	f.submit(t)
-	f.clock.Advance(48 * time.Hour)
+	f.clock.Advance(49 * time.Hour)
 	if settled, err := f.ClockSettled(ctx); err != nil || settled {
 		t.Errorf("settled is %v (%v)", settled, err)
 	}
