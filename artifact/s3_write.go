@@ -6,101 +6,11 @@ import (
 	"encoding/base64"
 	"encoding/hex"
 	"errors"
-	"fmt"
-	"net/http"
-	"net/url"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/minio/minio-go/v7"
 )
-
-// s3Write is an open write. Its journal stands in the bucket before its
-// multipart can be there, so that none is ever without.
-type s3Write struct {
-	key string
-	layout
-	upload string // the multipart's id; "" until the first URL is asked for
-	bound  bool   // its URLs are bound to digests, not to lengths alone
-	stray  bool   // a multipart of which no journal knows may be left
-}
-
-// s3Journal is what is kept of it.
-type s3Journal struct {
-	UploadID  string `json:"upload_id"`
-	Bytes     int64  `json:"bytes"`
-	PartBytes int64  `json:"part_bytes"`
-	Bound     bool   `json:"bound"`
-}
-
-// find returns the open write of key, from memory or else from its journal.
-// ErrNotFound if there is none.
-func (s *S3) find(ctx context.Context, key string) (*s3Write, error) {
-	if err := CheckKey(key); err != nil {
-		return nil, err
-	}
-	s.mu.Lock()
-	w := s.writes[key]
-	s.mu.Unlock()
-	if w != nil {
-		return w, nil
-	}
-	var j s3Journal
-	if err := s.getJSON(ctx, s.name(folderWrites, key), &j); err != nil {
-		return nil, err
-	}
-	w = &s3Write{key: key, layout: layout{j.Bytes, j.PartBytes}, upload: j.UploadID, bound: j.Bound, stray: true}
-	if _, err := s.parts(ctx, w); errors.Is(err, errGone) {
-		return s.gone(ctx, w)
-	} else if err != nil {
-		return nil, err
-	}
-	s.keep(w)
-	return w, nil
-}
-
-// gone is the write whose multipart is no more. Either it was published, and
-// only the journal is left, or everything that was sent is lost.
-func (s *S3) gone(ctx context.Context, w *s3Write) (*s3Write, error) {
-	_, _, err := s.head(ctx, s.name(folderObjects, w.key))
-	if err == nil {
-		return nil, cmp.Or(s.forget(ctx, w.key), ErrNotFound)
-	}
-	if !errors.Is(err, ErrNotFound) {
-		return nil, err
-	}
-	anew := &s3Write{key: w.key, layout: w.layout}
-	return anew, s.journal(ctx, anew)
-}
-
-func (s *S3) keep(w *s3Write) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.writes[w.key] = w
-}
-
-// journal makes what w is last, and only then known. A failure leaves open which
-// of the two is in the bucket: it is read there the next time.
-func (s *S3) journal(ctx context.Context, w *s3Write) error {
-	s.mu.Lock()
-	delete(s.writes, w.key)
-	s.mu.Unlock()
-	if err := s.putJSON(ctx, s.name(folderWrites, w.key), s3Journal{w.upload, w.bytes, w.partBytes, w.bound}); err != nil {
-		return err
-	}
-	s.keep(w)
-	return nil
-}
-
-// forget removes the journal of a write that is over.
-func (s *S3) forget(ctx context.Context, key string) error {
-	s.mu.Lock()
-	delete(s.writes, key)
-	s.mu.Unlock()
-	return s.remove(ctx, s.name(folderWrites, key))
-}
 
 // Begin implements Store. The multipart is made when the first URL is asked for:
 // only then is known whether its parts' digests are.
@@ -177,87 +87,6 @@ func (s *S3) multiparts(ctx context.Context, key string) (ids []string, err erro
 		}
 	}
 	return ids, nil
-}
-
-// SignPart implements Store.
-func (s *S3) SignPart(ctx context.Context, key string, p Part, _ string, expires time.Time) (URL, error) {
-	w, err := s.started(ctx, key, p.SHA256 != "")
-	if err != nil {
-		return URL{}, err
-	}
-	if p.Bytes != w.length(p.Number) {
-		return URL{}, fmt.Errorf("part %d of %s cannot be %d bytes long: parts are %d bytes but for the last", p.Number, key, p.Bytes, w.partBytes)
-	}
-	if w.bound && p.SHA256 == "" {
-		return URL{}, ErrBound
-	}
-	signed, send := http.Header{}, map[string]string{}
-	signed.Set("Content-Length", strconv.FormatInt(p.Bytes, 10)) // which every client sends by itself
-	if w.bound {
-		sum, err := hex.DecodeString(p.SHA256)
-		if err != nil {
-			return URL{}, fmt.Errorf("part %d of %s: its SHA-256 is not in hex", p.Number, key)
-		}
-		send[checksumHeader] = base64.StdEncoding.EncodeToString(sum)
-		signed.Set(checksumHeader, send[checksumHeader])
-	}
-	q := url.Values{"partNumber": {strconv.Itoa(p.Number)}, "uploadId": {w.upload}}
-	return s.presign(ctx, http.MethodPut, key, q, signed, send, expires)
-}
-
-// started returns the open write of key with a multipart. S3 checks the parts of
-// one either all or not at all: with the first digest it begins anew.
-func (s *S3) started(ctx context.Context, key string, bound bool) (*s3Write, error) {
-	unlock, err := s.enter(ctx, key)
-	if err != nil {
-		return nil, err
-	}
-	defer unlock()
-	w, err := s.find(ctx, key)
-	if err != nil || w.upload != "" && (w.bound || !bound) {
-		return w, err
-	}
-	if w.upload == "" {
-		err = s.end(ctx, w) // strays only
-	} else {
-		err = s.anew(ctx, w, w.layout)
-	}
-	if err != nil {
-		return nil, err
-	}
-	o := minio.PutObjectOptions{}
-	if bound {
-		o = boundParts
-	}
-	brief, cancel := context.WithTimeout(ctx, s3Patience)
-	defer cancel()
-	id, err := s.core.NewMultipartUpload(brief, s.o.Bucket, s.name(folderObjects, key), o)
-	if err != nil {
-		w.stray = true // it may have been made all the same
-		return nil, s.failure(ctx, err)
-	}
-	next := &s3Write{key: key, layout: w.layout, upload: id, bound: bound}
-	return next, s.journal(ctx, next)
-}
-
-// boundParts makes the server keep the SHA-256 of each part, and insist on it.
-var boundParts = minio.PutObjectOptions{UserMetadata: map[string]string{"x-amz-checksum-algorithm": "SHA256"}}
-
-const (
-	checksumHeader = "x-amz-checksum-sha256"
-	longestURL     = 7 * 24 * time.Hour // S3 signs for no longer
-)
-
-func (s *S3) presign(ctx context.Context, method, key string, q url.Values, signed http.Header, send map[string]string, expires time.Time) (URL, error) {
-	left := min(expires.Sub(s.o.Now()), longestURL).Truncate(time.Second)
-	if left < time.Second {
-		return URL{}, errors.New("a URL cannot be signed for a time that has passed")
-	}
-	u, err := s.public.PresignHeader(ctx, method, s.o.Bucket, s.name(folderObjects, key), left, q, signed)
-	if err != nil {
-		return URL{}, fmt.Errorf("a URL could not be signed: %w", err)
-	}
-	return URL{URL: u.String(), Headers: send}, nil
 }
 
 // Held implements Store.
