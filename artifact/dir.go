@@ -46,13 +46,14 @@ const (
 )
 
 // OpenDir opens the store in folder, making it if need be, and finds the writes
-// that were open before. secret signs the URLs: whoever knows it can write. now
+// that were open before. What it makes bears this id, and what bears another is
+// refused; "" takes any, and draws one. secret signs the URLs: whoever knows it can write. now
 // is the clock that their expiry is held against.
-func OpenDir(folder string, secret []byte, now func() time.Time) (*Dir, error) {
+func OpenDir(folder, id string, secret []byte, now func() time.Time) (*Dir, error) {
 	if err := makeFolder(folder); err != nil {
 		return nil, err
 	}
-	d, err := newDir(folder, terms{mayMake: true}, secret, now)
+	d, err := newDir(folder, terms{id: id, mayMake: true}, secret, now)
 	if err == nil {
 		err = d.ready()
 	}

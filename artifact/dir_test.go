@@ -25,7 +25,7 @@ func TestDir(t *testing.T) {
 // has in memory is not known to it.
 func mustOpen(t testing.TB, folder string) *artifact.Dir {
 	t.Helper()
-	d, err := artifact.OpenDir(folder, secret, time.Now)
+	d, err := artifact.OpenDir(folder, "", secret, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,7 +136,7 @@ func TestDir_DeleteLeavesNoFolders(t *testing.T) {
 }
 
 func TestDir_RefusesWhatCannotBe(t *testing.T) {
-	if _, err := artifact.OpenDir(t.TempDir(), []byte("short"), time.Now); err == nil {
+	if _, err := artifact.OpenDir(t.TempDir(), "", []byte("short"), time.Now); err == nil {
 		t.Error("a short secret passed")
 	}
 	d := mustOpen(t, t.TempDir())

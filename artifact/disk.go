@@ -96,8 +96,7 @@ func (k *disk) find(t terms) error {
 	case err != nil:
 		return unavailable(err)
 	case id != "" && t.id != "" && id != t.id:
-		return fmt.Errorf("%w: %s is another server's store: mount the right disk or correct store.path; to take over what is in it all the same, remove the file %s and start again",
-			ErrNoStore, k.path, filepath.Join(k.path, marker))
+		return k.anothers()
 	case !has && !t.mayMake:
 		return fmt.Errorf("%w: this server has kept files, and %s holds no store: mount its disk or correct store.path; if the files are lost for good, make the folder %s and start again",
 			ErrNoStore, k.path, filepath.Join(k.path, folderObjects))
@@ -110,6 +109,13 @@ func (k *disk) find(t terms) error {
 	}
 	k.id = id
 	return nil
+}
+
+// anothers is a store that this server's database did not make. It may be the
+// one whose database was lost.
+func (k *disk) anothers() error {
+	return fmt.Errorf("%w: %s is another server's store, as far as this server's database knows: mount the right disk, correct store.path, or restore the database from its backup; to take over what is in it all the same, remove the file %s and start again",
+		ErrNoStore, k.path, filepath.Join(k.path, marker))
 }
 
 // look says what the folder's marker says, and whether objects are kept in it.
@@ -166,6 +172,19 @@ func IsDir(folder string) bool {
 	defer root.Close()
 	_, has, err := look(root)
 	return has && err == nil
+}
+
+// CheckDir refuses a folder that bears the marker of another store than id.
+func CheckDir(folder, id string) error {
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return nil // no store at all
+	}
+	defer root.Close()
+	if found, err := marked(root); err != nil || found == "" || found == id {
+		return err
+	}
+	return (&disk{path: folder}).anothers()
 }
 
 // makeFolder makes the store's folder, but none above it: the place of a disk

@@ -223,7 +223,7 @@ func TestAwaitDir_TakesOverAStoreWithoutAMarker(t *testing.T) {
 
 func TestOpenDir_MakesNoFolderAboveItsOwn(t *testing.T) {
 	missing := filepath.Join(t.TempDir(), "disk")
-	_, err := artifact.OpenDir(filepath.Join(missing, "store"), secret, time.Now)
+	_, err := artifact.OpenDir(filepath.Join(missing, "store"), "", secret, time.Now)
 	if err == nil || !strings.Contains(err.Error(), missing) || !strings.Contains(err.Error(), "mount its disk") {
 		t.Errorf("on a disk that is not mounted: %v", err)
 	}

@@ -193,7 +193,7 @@ func TestMain(m *testing.M) {
 	if folder == "" {
 		os.Exit(m.Run())
 	}
-	d, err := artifact.OpenDir(folder, secret, time.Now)
+	d, err := artifact.OpenDir(folder, "", secret, time.Now)
 	if err != nil {
 		panic(err)
 	}

@@ -26,7 +26,7 @@ func (c connected) Write(b []byte) (int, error) { return c.ResponseRecorder.Writ
 func inBubble(t *testing.T, run func(t *testing.T, d *Dir, client, server net.Conn, put func() error)) {
 	folder := t.TempDir()
 	synctest.Test(t, func(t *testing.T) {
-		d, err := OpenDir(folder, testSigner.secret, time.Now)
+		d, err := OpenDir(folder, "", testSigner.secret, time.Now)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -190,7 +190,7 @@ func TestF16_AStoppedWriterHearsWhyAtItsEnd(t *testing.T) {
 // A writer that is stopped when its body has come whole leaves a connection
 // whose context has ended: the next part must not come on it.
 func TestF16_AStoppedWriterTakesNoOtherPartAlong(t *testing.T) {
-	d, err := OpenDir(t.TempDir(), testSigner.secret, time.Now)
+	d, err := OpenDir(t.TempDir(), "", testSigner.secret, time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -70,7 +70,7 @@ func (c *checkup) run() (err error) {
 	if err != nil {
 		return err
 	}
-	if c.dir, err = artifact.OpenDir(filepath.Join(c.data, "artifacts"), secret, time.Now); err != nil {
+	if c.dir, err = artifact.OpenDir(filepath.Join(c.data, "artifacts"), "", secret, time.Now); err != nil {
 		return err
 	}
 	c.parts()

@@ -40,7 +40,7 @@ func newBlobServer(t *testing.T) *blobServer {
 	t.Helper()
 	s := &blobServer{folder: t.TempDir(), seen: make(chan seen, 100)}
 	var err error
-	if s.store, err = artifact.OpenDir(s.folder, []byte(rand.Text()+rand.Text()), time.Now); err != nil {
+	if s.store, err = artifact.OpenDir(s.folder, "", []byte(rand.Text()+rand.Text()), time.Now); err != nil {
 		t.Fatal(err)
 	}
 	b := blobs{store: s.store, moved: func(int64, int64) {}, problem: func(c echo.Context, status int, code, detail string) error {

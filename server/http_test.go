@@ -73,7 +73,7 @@ func (h *httpServer) mustBuild(options store.Options, stored func(*store.Options
 	h.mustKeys(options)
 	stored(&options)
 	h.db = storetest.MustOpen(h, options)
-	files, err := artifact.OpenDir(filepath.Join(h.dir, "artifacts"), bytes.Repeat([]byte{7}, 32), options.Now)
+	files, err := artifact.OpenDir(filepath.Join(h.dir, "artifacts"), "", bytes.Repeat([]byte{7}, 32), options.Now)
 	if err != nil {
 		h.Fatal(err)
 	}

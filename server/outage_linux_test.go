@@ -76,7 +76,7 @@ func TestOutage_ADiskIsUnmountedAndMountedAgain(t *testing.T) {
 	store := &held{opening: make(chan struct{}), goneOn: make(chan struct{})}
 	h := mustStudio(t, func(o *Options) {
 		var err error
-		if store.Dir, err = artifact.OpenDir(disk.at, bytes.Repeat([]byte{7}, 32), o.Now); err != nil {
+		if store.Dir, err = artifact.OpenDir(disk.at, "", bytes.Repeat([]byte{7}, 32), o.Now); err != nil {
 			t.Fatal(err)
 		}
 		o.Artifacts, o.Blobs = store, store.Dir

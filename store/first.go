@@ -92,6 +92,23 @@ func (db *DB) SigningKey(ctx context.Context) ([]byte, error) {
 	return hex.DecodeString(text)
 }
 
+// OwnStoreID is what a store bears that this database has made. It is drawn
+// before the store is, so that a first start that was cut off knows its own.
+func (db *DB) OwnStoreID(ctx context.Context) (id string, err error) {
+	err = db.w.do(ctx, func(t *tx) error {
+		drawn, err := t.secret(13)
+		if err != nil {
+			return err
+		}
+		err = t.exec(`INSERT INTO settings (name, value) VALUES ('artifact_store_own', ?) ON CONFLICT (name) DO NOTHING`, hex.EncodeToString(drawn))
+		if err != nil {
+			return err
+		}
+		return t.one(`SELECT value FROM settings WHERE name = 'artifact_store_own'`, nil, &id)
+	})
+	return id, err
+}
+
 // StoreID is what tells the artifact store whose files this database knows from
 // any other; "" as long as it has seen none.
 func (db *DB) StoreID(ctx context.Context) (id string, err error) {

@@ -1,11 +1,14 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 
 	"rendermac/artifact"
+	"rendermac/store"
 )
 
 // store checks that files can be kept where the config says.
@@ -14,17 +17,35 @@ func (d *doctor) store(ctx context.Context) {
 		d.bucket(ctx)
 		return
 	}
-	d.ownFolder()
+	d.ownFolder(ctx)
+}
+
+// files are what the database knows of the store. One that cannot be read, as
+// another check says, or is of an older build, may know of any.
+func (d *doctor) files(ctx context.Context) (files store.ArtifactStore, certain bool) {
+	path := filepath.Join(d.c.Data, "rendermac.db")
+	if _, err := os.Stat(path); err != nil {
+		return store.ArtifactStore{}, true
+	}
+	files, err := store.PeekArtifactStore(ctx, path)
+	if err != nil || files.Own == "" && files.Known == "" {
+		return store.ArtifactStore{Used: true}, false
+	}
+	return files, true
 }
 
 // ownFolder is where files are kept on this machine. A server makes it at its first start, so one
 // that is missing beside a database is away.
-func (d *doctor) ownFolder() {
+func (d *doctor) ownFolder(ctx context.Context) {
 	path := d.c.Store.Path
 	above := filepath.Dir(path)
 	_, used := os.Stat(filepath.Join(d.c.Data, "rendermac.db"))
 	_, reached := os.Stat(above)
+	files, certain := d.files(ctx)
+	anothers := artifact.CheckDir(path, cmp.Or(files.Known, files.Own))
 	switch {
+	case certain && errors.Is(anothers, artifact.ErrNoStore):
+		d.fail("store", anothers.Error(), "see When the store is away in docs/operations.md")
 	case used == nil && !artifact.IsDir(path):
 		d.fail("store", path+" is not this server's store", "mount its disk, or correct store.path")
 	case reached != nil && above != d.c.Data:

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"log/slog"
@@ -29,14 +30,19 @@ func (p *plant) openFolder(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
+	own, err := p.db.OwnStoreID(ctx)
+	if err != nil {
+		return err
+	}
 	used, err := p.db.HasUploads(ctx)
 	if err != nil {
 		return err
 	}
+	id := cmp.Or(known, own)
 	if used || known != "" {
-		p.blobs, err = artifact.AwaitDir(path, known, secret, wallClock)
+		p.blobs, err = artifact.AwaitDir(path, id, secret, wallClock)
 	} else {
-		p.blobs, err = artifact.OpenDir(path, secret, wallClock)
+		p.blobs, err = artifact.OpenDir(path, id, secret, wallClock)
 	}
 	if err != nil {
 		return err
