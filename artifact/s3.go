@@ -28,7 +28,7 @@ import (
 //	objects/KEY   published objects
 //	digests/KEY   the SHA-256 of each
 //	checks/…      what Check and Probe write, and remove at once
-//	store         says that this prefix has been a store before
+//	store         the marker by which it is known again
 //
 // A write is a multipart upload straight to its final key. Its URLs name the
 // multipart's id, so that they die with it; what Complete publishes is named by
@@ -54,8 +54,9 @@ type S3Options struct {
 	AccessKey      string
 	SecretKey      string
 	Prefix         string
-	PathStyle      bool // the bucket stands in the path, not in the host
-	Used           bool // files are kept in it: no store is begun in its place (F8)
+	PathStyle      bool   // the bucket stands in the path, not in the host
+	ID             string // of the store, which the database knows; "" makes none and knows none
+	Used           bool   // files are kept in it: no store is begun in its place (F8)
 	Now            func() time.Time
 }
 

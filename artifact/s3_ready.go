@@ -6,6 +6,8 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -31,16 +33,57 @@ func (s *S3) Find(ctx context.Context) error {
 }
 
 func (s *S3) findMarker(ctx context.Context) error {
-	var m struct{}
+	var m s3Marker
 	name := s.o.Prefix + markerName
 	err := s.getJSON(ctx, name, &m)
+	if errors.Is(err, ErrNotFound) && !s.o.Used && s.o.ID != "" {
+		err = s.mark(ctx, name, &m)
+	}
 	switch {
 	case errors.Is(err, ErrNotFound) && s.o.Used:
 		return &SettingsError{fmt.Sprintf("the database knows of files, and there is no store in the bucket %s under %q: correct store.s3.bucket or store.s3.prefix; if the files are there all the same, or lost for good, put an object {} under the name %s there and start again", s.o.Bucket, s.o.Prefix, name)}
 	case errors.Is(err, ErrNotFound):
-		return s.putJSON(ctx, name, m)
+		return nil // it is begun by the server, not by who looks
+	case err != nil || m.ID == s.o.ID && m.ID != "":
+		return err
+	case m.ID == "" && s.o.Used: // of an earlier build, or put there to be taken over
+		return s.putJSON(ctx, name, s3Marker{s.o.ID})
 	}
-	return err
+	takeOver := "remove the object " + name
+	if s.o.Used {
+		takeOver = "put an object {} in the place of " + name
+	}
+	return &SettingsError{fmt.Sprintf("there is another server's store in the bucket %s under %q, as far as this server's database knows: correct store.s3.bucket or store.s3.prefix, or restore the database from its backup; to take over what is in it all the same, %s and start again", s.o.Bucket, s.o.Prefix, takeOver)}
+}
+
+// s3Marker tells a store from any other.
+type s3Marker struct {
+	ID string `json:"id,omitempty"`
+}
+
+// mark makes the prefix a store. Of two servers that do so at once one wins, and
+// both read which: what was written is not believed.
+func (s *S3) mark(ctx context.Context, name string, m *s3Marker) error {
+	body, err := json.Marshal(s3Marker{s.o.ID})
+	if err != nil {
+		return err
+	}
+	sum := sha256.Sum256(body)
+	o := minio.PutObjectOptions{DisableContentSha256: true, ContentType: "application/json"}
+	o.SetMatchETagExcept("*")
+	_, err = s.core.PutObject(ctx, s.o.Bucket, name, bytes.NewReader(body), int64(len(body)), "", hex.EncodeToString(sum[:]), o)
+	switch {
+	case refusedWith(err, "NotImplemented"):
+		err = s.put(ctx, name, body)
+	case refusedWith(err, "PreconditionFailed"):
+		err = nil
+	default:
+		err = s.failure(ctx, err)
+	}
+	if err != nil {
+		return err
+	}
+	return s.getJSON(ctx, name, m)
 }
 
 // S3Facts are what a server does with a URL that is bound to a part's bytes.

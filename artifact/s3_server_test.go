@@ -281,7 +281,8 @@ func TestS3_ReadIsPinned(t *testing.T) {
 func TestS3_ErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 	server := artifacttest.StartS3(t)
 	o, proxy := behind(t, server)
-	taxed, missing, wrong, nobody := o, o, o, o
+	taxed, missing, wrong, nobody, stranger := o, o, o, o, o
+	stranger.AccessKey, stranger.Endpoint = "no-such-user", server.Endpoint
 	missing.Bucket, wrong.SecretKey, wrong.Endpoint, missing.Endpoint = "none-such", "another-secret", server.Endpoint, server.Endpoint
 	nobody.Endpoint = "http://127.0.0.1:1"
 	proxy.Meet(func(int, *http.Request) artifacttest.Fate { return artifacttest.Overtaxed })
@@ -289,6 +290,7 @@ func TestS3_ErrorsSayWhatToDoAndNoSecret(t *testing.T) {
 		"503 SlowDown":                     taxed,
 		"has no bucket none-such: make it": missing,
 		"refuses the access key":           wrong,
+		"knows no such access key":         stranger,
 		"cannot be reached just now: dial": nobody,
 	} {
 		s := mustOpenS3(t, o)
@@ -336,6 +338,63 @@ func TestS3_F8_FindsItsOwnStoreOnly(t *testing.T) {
 	o.Prefix = "other"
 	if err := mustOpenS3(t, o).Find(t.Context()); err == nil {
 		t.Error("another prefix was taken for the store")
+	}
+}
+
+// F8: of two servers that are given one prefix, one is told.
+func TestS3_F8_RefusesAnothersStore(t *testing.T) {
+	server := artifacttest.StartS3(t)
+	refused := func(when string, o artifact.S3Options) {
+		t.Helper()
+		err := mustOpenS3(t, o).Begin(t.Context(), artifacttest.Key, 1, artifact.MinS3Part)
+		if wrong := new(artifact.SettingsError); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "another server's store") {
+			t.Errorf("%s: %v", when, err)
+		}
+	}
+	mine := server.Options(t)
+	other, marker := mine, "studio/store"
+	other.ID = "another"
+	put := func(text string) {
+		t.Helper()
+		_, err := server.Client(t).PutObject(t.Context(), mine.Bucket, marker, strings.NewReader(text), int64(len(text)), minio.PutObjectOptions{})
+		mustDo(t, err)
+	}
+	mustDo(t, mustOpenS3(t, mine).Find(t.Context()))
+	refused("a new server", other)
+	other.Used = true
+	refused("a server that has kept files", other)
+	put("{}")
+	mine.Used, other.Used = true, false
+	refused("a new server, and a marker without an id", other)
+	mustDo(t, mustOpenS3(t, mine).Find(t.Context())) // as that of an earlier build
+	other.Used = true
+	refused("the marker has an id by now", other)
+
+	mine = server.Options(t)
+	other = mine
+	other.ID = "another"
+	var both errgroup.Group
+	results := make([]error, 2)
+	for i, o := range []artifact.S3Options{mine, other} {
+		s := mustOpenS3(t, o)
+		both.Go(func() error { results[i] = s.Find(t.Context()); return nil })
+	}
+	mustDo(t, both.Wait())
+	if (results[0] == nil) == (results[1] == nil) {
+		t.Errorf("two servers that begin at once are told %v and %v", results[0], results[1])
+	}
+}
+
+// Who looks without a database makes no store.
+func TestS3_WithoutAnIDNoStoreIsMade(t *testing.T) {
+	server := artifacttest.StartS3(t)
+	o := server.Options(t)
+	looks := o
+	looks.ID = ""
+	mustDo(t, mustOpenS3(t, looks).Check(t.Context()))
+	mustDo(t, mustOpenS3(t, o).Check(t.Context()))
+	if err := mustOpenS3(t, looks).Check(t.Context()); err == nil || !strings.Contains(err.Error(), "remove the object studio/store") {
+		t.Errorf("a store that is there: %v", err)
 	}
 }
 

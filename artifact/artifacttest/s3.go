@@ -146,6 +146,6 @@ func (s *S3Server) Options(tb testing.TB) artifact.S3Options {
 		tb.Fatal(err)
 	}
 	return artifact.S3Options{
-		Endpoint: s.Endpoint, Bucket: bucket, AccessKey: S3AccessKey, SecretKey: S3SecretKey, Prefix: "studio", PathStyle: true, Now: time.Now,
+		Endpoint: s.Endpoint, Bucket: bucket, AccessKey: S3AccessKey, SecretKey: S3SecretKey, ID: "the-server-under-test", Prefix: "studio", PathStyle: true, Now: time.Now,
 	}
 }

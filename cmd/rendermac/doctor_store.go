@@ -59,8 +59,8 @@ func (d *doctor) ownFolder(ctx context.Context) {
 func (d *doctor) bucket(ctx context.Context) {
 	s := d.c.Store.S3
 	where := "the bucket " + s.Bucket + " at " + s.Endpoint
-	_, used := os.Stat(filepath.Join(d.c.Data, "rendermac.db"))
-	bucket, err := artifact.OpenS3(s3Options(d.c, used == nil))
+	files, _ := d.files(ctx)
+	bucket, err := artifact.OpenS3(s3Options(d.c, files.Own, files.Used))
 	if err == nil {
 		err = bucket.Check(ctx)
 	}

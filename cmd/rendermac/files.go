@@ -61,7 +61,11 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 	if err != nil {
 		return err
 	}
-	bucket, err := artifact.OpenS3(s3Options(c, used))
+	id, err := p.db.OwnStoreID(ctx)
+	if err != nil {
+		return err
+	}
+	bucket, err := artifact.OpenS3(s3Options(c, id, used))
 	if err != nil {
 		return err
 	}
@@ -84,10 +88,10 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 	return nil
 }
 
-func s3Options(c *config.Config, used bool) artifact.S3Options {
+func s3Options(c *config.Config, id string, used bool) artifact.S3Options {
 	s := c.Store.S3
 	return artifact.S3Options{
 		Endpoint: s.Endpoint, PublicEndpoint: s.PublicEndpoint, Bucket: s.Bucket, Region: s.Region,
-		AccessKey: s.AccessKey, SecretKey: s.SecretKey, Prefix: s.Prefix, PathStyle: s.PathStyle, Used: used, Now: wallClock,
+		AccessKey: s.AccessKey, SecretKey: s.SecretKey, Prefix: s.Prefix, PathStyle: s.PathStyle, ID: id, Used: used, Now: wallClock,
 	}
 }

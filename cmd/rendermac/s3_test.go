@@ -82,6 +82,23 @@ func TestStartsOnS3ThatCannotWork(t *testing.T) {
 	missing.Bucket, wrong.SecretKey = "none-such", "testsecret124"
 	refused(missing, `^rendermac: the S3 server has no bucket none-such: make it, or correct store.s3.bucket$`)
 	refused(wrong, `^rendermac: the S3 server refuses the access key \(SignatureDoesNotMatch\): correct store.s3.access_key`)
+
+	h.onS3(good)
+	server := h.serve("--data d")
+	server.signal(15)
+	h.run("rm d/rendermac.db*")
+	refused(good, `^rendermac: there is another server's store in the bucket .*remove the object studio/store and start again$`)
+	doctor := h.open("rendermac doctor --data d")
+	<-doctor.ended
+	if !strings.Contains(doctor.out.String(), "there is another server's store in the bucket") {
+		t.Errorf("doctor: %s", &doctor.out)
+	}
+	if err := s3.Client(t).RemoveObject(t.Context(), good.Bucket, "studio/store", minio.RemoveObjectOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	server = h.serve("--data d")
+	server.signal(15)
+	h.serve("--data d")
 }
 
 func TestDoctorLooksAtTheBucket(t *testing.T) {
