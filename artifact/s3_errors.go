@@ -39,6 +39,8 @@ func (s *S3) failure(ctx context.Context, err error) error {
 		return errGone
 	case "NoSuchBucket":
 		return &SettingsError{fmt.Sprintf("the S3 server has no bucket %s: make it, or correct store.s3.bucket", s.o.Bucket)}
+	case "InvalidAccessKeyId", "XAdminUserNotFound": // the latter is versitygw's, with a 404
+		return &SettingsError{fmt.Sprintf("the S3 server knows no such access key (%s): correct store.s3.access_key or its secret", answer.Code)}
 	case "XMinioStorageFull", "XMinioAdminBucketQuotaExceeded", "QuotaExceeded":
 		return fmt.Errorf("%w: the S3 server says %s", ErrFull, answer.Code)
 	}
