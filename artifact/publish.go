@@ -52,7 +52,11 @@ func (d *Dir) publish(w *write) error {
 		return ErrIncomplete
 	}
 	// A publication that a crash or a full disk cut short has left it read-only.
-	if err := d.root.Chmod(w.dataName(), 0o600); err != nil {
+	err := d.root.Chmod(w.dataName(), 0o600)
+	if errors.Is(err, fs.ErrNotExist) {
+		return cmp.Or(w.anew(), ErrIncomplete)
+	}
+	if err != nil {
 		return err
 	}
 	f, err := d.root.OpenFile(w.dataName(), os.O_RDWR, 0)

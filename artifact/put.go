@@ -1,9 +1,11 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"time"
@@ -36,11 +38,30 @@ func (d *Dir) Put(w http.ResponseWriter, r *http.Request) error {
 		return errEnded
 	}
 	b := &body{Reader: r.Body, conn: http.NewResponseController(w)}
-	err = refusal(open.put(r.Context(), b, p, grant, r.ContentLength))
+	err = open.put(r.Context(), b, p, grant, r.ContentLength)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = d.lost(r.Context(), open)
+	}
+	err = refusal(err)
 	if b.stopped { // so the connection is over: its next request would find its context ended
 		w.Header().Set("Connection", "close")
 	}
 	return err
+}
+
+// lost is for a write whose data somebody has removed: nothing of it is held.
+func (d *Dir) lost(ctx context.Context, w *write) error {
+	unlock, err := d.lock(ctx, w.key)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if d.find(w.key) == w {
+		w.freeze(everyPart)
+		err = w.anew()
+		w.thaw(false)
+	}
+	return cmp.Or(told(d.root, err, 0), error(errEnded))
 }
 
 // put is the life of one writer: let in, copy, sync, hold.

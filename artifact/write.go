@@ -121,6 +121,28 @@ func (w *write) resize(size int64) error {
 	return w.drop(numbers, size)
 }
 
+// anew begins again where the data has vanished. That nothing is held comes
+// first: an empty file must not pass for what was there. The write is frozen.
+func (w *write) anew() error {
+	_, err := w.root.Stat(w.dataName())
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := w.root.MkdirAll(folderWrites, 0o700); err != nil {
+		return err
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if err := w.record(entry{Drop: slices.Sorted(maps.Keys(w.held))}); err != nil {
+		return err
+	}
+	f, err := w.root.OpenFile(w.dataName(), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.Close(), syncFolder(w.root, folderWrites))
+}
+
 func (w *write) list() []Part {
 	w.mu.Lock()
 	defer w.mu.Unlock()

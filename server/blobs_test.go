@@ -178,11 +178,14 @@ func TestBlobs_StoreFails(t *testing.T) {
 	if err := os.RemoveAll(s.folder + "/writes"); err != nil {
 		t.Fatal(err)
 	}
+	if err := os.WriteFile(s.folder+"/writes", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
 	answer, text, code := s.do(t, http.MethodPut, url, []byte("0123456789"))
 	if answer.StatusCode != http.StatusInternalServerError || code != "internal_error" || bytes.Contains(text, []byte("writes")) {
 		t.Errorf("%d %s, want 500 internal_error that gives no path away", answer.StatusCode, text)
 	}
-	if log := s.log.String(); !strings.Contains(log, "no such file") || strings.Contains(log, "sig=") {
+	if log := s.log.String(); !strings.Contains(log, "not a directory") || strings.Contains(log, "sig=") {
 		t.Errorf("log: %s", log)
 	}
 }
