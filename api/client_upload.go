@@ -71,7 +71,8 @@ func (c *Client) ResumeUpload(ctx context.Context, path string, r Resume, progre
 		}
 		done, err = u.run(ctx)
 	}
-	if errors.Is(err, errChanged) || hasCode(err, CodeDigestMismatch) {
+	// The next one begins anew: with the parts that a server has then, after a 413.
+	if errors.Is(err, errChanged) || hasCode(err, CodeDigestMismatch) || hasStatus(err, http.StatusRequestEntityTooLarge) {
 		m.forget()
 	}
 	return done, err

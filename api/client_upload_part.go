@@ -131,21 +131,28 @@ func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 	if response.StatusCode < 300 {
 		return nil
 	}
-	return partRefusal(response, length)
+	return partRefusal(response, length, u.isOurs(request.URL.String()))
 }
 
 // partRefusal is what an answer without success is: nil where an earlier try has
 // arrived, for the bytes are bound (F16).
-func partRefusal(response *http.Response, length int64) error {
+func partRefusal(response *http.Response, length int64, ours bool) error {
 	err := problem(response)
 	switch {
 	case hasCode(err, CodePartHeld):
 		return nil
 	case hasStatus(err, http.StatusRequestEntityTooLarge):
-		return NewError(http.StatusRequestEntityTooLarge, CodeTooLarge,
-			fmt.Sprintf("A proxy on the way to the store refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more.", length))
+		return NewError(http.StatusRequestEntityTooLarge, CodeTooLarge, tooLarge(length, ours))
 	}
 	return err
+}
+
+// tooLarge says what to do about a proxy: S3 takes no parts as short as we do.
+func tooLarge(length int64, ours bool) string {
+	if ours {
+		return fmt.Sprintf("A proxy before the server refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more.", length)
+	}
+	return fmt.Sprintf("A proxy before the S3 store refuses bodies of %d bytes: let it pass them, or set store.part_bytes: 5MiB on the server.", length)
 }
 
 func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, length int64) (*http.Request, error) {
