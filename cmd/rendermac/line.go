@@ -89,8 +89,11 @@ func (l *line) transfer(stage string, total int64) {
 	l.show(0)
 }
 
-// goesOn says that an earlier run has left so much of the transfer.
+// goesOn says that an earlier run has left so much of the transfer, if it is any.
 func (l *line) goesOn(what string, held int64) {
+	if held == 0 {
+		return
+	}
 	l.mu.Lock()
 	l.before = held
 	total := l.total

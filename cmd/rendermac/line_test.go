@@ -14,6 +14,7 @@ func TestABarBecomesFull(t *testing.T) {
 	b := &board{out: &out, files: 1, stages: map[string]int{}, bars: mpb.New(mpb.WithOutput(&out), mpb.WithAutoRefresh())}
 	l := b.line("film.mov")
 	l.transfer("uploading", 12)
+	l.goesOn("upload", 0)
 	l.goesOn("upload", 4)
 	l.add(4)
 	l.add(8)
@@ -30,7 +31,7 @@ func TestABarBecomesFull(t *testing.T) {
 	l.add(8)
 	l.end("done", true)
 	b.close()
-	if said := out.String(); !strings.Contains(said, "film.mov: going on with an earlier upload, 4 B of 12 B are there\n") {
+	if said := out.String(); !strings.Contains(said, "film.mov: going on with an earlier upload, 4 B of 12 B are there\n") || strings.Contains(said, " 0 B of") {
 		t.Errorf("the terminal shows %q", said)
 	}
 }
