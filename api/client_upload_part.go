@@ -32,6 +32,9 @@ func (u *upload) put(ctx context.Context, p Part, to PartURL) error {
 		if !passing(err) && !refusedPart(err) && !damaged(err) || u.givesUp(try, err) {
 			return failedPart(p, err)
 		}
+		if passing(err) {
+			u.outage.begins(err, u.patience)
+		}
 		if err := u.pause(ctx, try, err); err != nil {
 			return err
 		}
@@ -74,9 +77,13 @@ func (u *upload) unchanged(ctx context.Context, p Part) error {
 func insist[T any](ctx context.Context, u *upload, do func() (*T, error)) (*T, error) {
 	for try := 0; ; try++ {
 		answer, err := do()
+		if err == nil && try > 0 {
+			u.outage.ends()
+		}
 		if err == nil || !passing(err) || u.givesUp(try, err) {
 			return answer, err
 		}
+		u.outage.begins(err, u.patience)
 		if err := u.pause(ctx, try, err); err != nil {
 			return nil, err
 		}
