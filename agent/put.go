@@ -53,27 +53,35 @@ func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
 	if answer.StatusCode/100 == 2 {
 		return nil
 	}
-	return p.refused(fetch.Refusal(answer))
+	return p.refused(fetch.Refusal(answer), answer.Request.URL.Host == u.r.a.base.Host)
 }
 
 // mismatches are what stores call bytes that are not those a URL is bound to.
 var mismatches = []string{"digest_mismatch", "BadDigest", "InvalidDigest", "XAmzContentChecksumMismatch", "XAmzContentSHA256Mismatch"}
 
 // refused is what to do about an answer that did not take the part, be it our
-// server's, an S3 store's or a proxy's.
-func (p piece) refused(said *fetch.RefusedError) error {
+// server's, an S3 store's or a proxy's. Ours is whether the address was our server's.
+func (p piece) refused(said *fetch.RefusedError, ours bool) error {
 	switch {
 	case said.Code == "part_held": // another try got through: the bytes are bound (F16)
 		return nil
 	case said.Status == http.StatusForbidden, said.Status == http.StatusNotFound, said.Code == "ExpiredToken":
 		return fetch.Hopeless{Err: fmt.Errorf("%w: %w", errStale, said)}
 	case said.Status == http.StatusRequestEntityTooLarge:
-		return fetch.Hopeless{Err: failed(fence.UploadFailed, "a proxy refuses bodies of %d bytes: set store.part_bytes on the server to what it lets through", p.Bytes)}
+		return fetch.Hopeless{Err: failed(fence.UploadFailed, "%s", p.tooLarge(ours))}
 	case slices.Contains(mismatches, said.Code) && !p.unchanged():
 		return fetch.Hopeless{Err: failed(fence.UploadFailed, "part %d of the result has changed on this machine's disk since it was finished: check that disk", p.Number)}
 	default:
 		return said
 	}
+}
+
+// tooLarge says what to do about a proxy: S3 takes no parts as short as we do.
+func (p piece) tooLarge(ours bool) string {
+	if ours {
+		return fmt.Sprintf("a proxy before the server refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more", p.Bytes)
+	}
+	return fmt.Sprintf("a proxy before the S3 store refuses bodies of %d bytes: let it pass them, or set store.part_bytes: 5MiB on the server", p.Bytes)
 }
 
 // unchanged is whether the file still has the bytes that were measured.

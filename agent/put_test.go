@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/fetch"
 )
 
 // answerPart answers the uploads of one part as it is told, so many times.
@@ -82,8 +83,16 @@ func TestProxyThatRefusesThePartsIsNamed(t *testing.T) {
 	srv.blob = answerPart(1, 1000, 413, "<html>413 Request Entity Too Large</html>")
 	a := startWithResult(t, srv)
 	fail := failsWith(t, srv, a, "upload_failed")
-	if want := fmt.Sprintf("refuses bodies of %d bytes: set store.part_bytes", partBytes); !strings.Contains(fail.Message, want) {
+	if want := fmt.Sprintf("before the server refuses bodies of %d bytes: set store.part_bytes: 1MiB", partBytes); !strings.Contains(fail.Message, want) {
 		t.Errorf("the agent says %q", fail.Message)
+	}
+}
+
+func TestProxyBeforeAnS3StoreIsNamed(t *testing.T) {
+	p := piece{Part: agentproto.Part{Number: 1, Bytes: 9}}
+	err := p.refused(&fetch.RefusedError{Status: http.StatusRequestEntityTooLarge}, false)
+	if !strings.Contains(err.Error(), "before the S3 store refuses bodies of 9 bytes: let it pass them, or set store.part_bytes: 5MiB") {
+		t.Error(err)
 	}
 }
 

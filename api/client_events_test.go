@@ -160,7 +160,7 @@ func TestWaitHearsOfEachChange(t *testing.T) {
 				text += fmt.Sprint(" ", *a.Fraction)
 			}
 			seen <- text
-		})
+		}, nil)
 		ended <- err
 	}()
 	expect := func(want string) {

@@ -260,6 +260,37 @@ func TestAProxyThatRefusesBodiesIsNamed(t *testing.T) {
 	}
 }
 
+// What was refused for its length must not be remembered with it.
+func TestAnUploadThatAProxyRefusedBeginsAnew(t *testing.T) {
+	server, client, path, folder := stopped(t)
+	server.meddle = func(w http.ResponseWriter, _ *http.Request, _, _ int, _ func()) bool {
+		http.Error(w, "<html>too large</html>", http.StatusRequestEntityTooLarge)
+		return true
+	}
+	_, err := client.ResumeUpload(t.Context(), path, Resume{Folder: folder}, func(int64) {})
+	if !hasStatus(err, http.StatusRequestEntityTooLarge) || len(notes(t, folder)) != 0 {
+		t.Fatalf("%v, and %d notes are left", err, len(notes(t, folder)))
+	}
+	server.mu.Lock()
+	server.meddle, server.partBytes = nil, 2
+	server.mu.Unlock()
+	if goOn(t, server, client, path, folder); server.made != 2 {
+		t.Errorf("%d uploads were made", server.made)
+	}
+}
+
+func TestAProxyBeforeAnS3StoreIsToldFromOneBeforeTheServer(t *testing.T) {
+	for ours, want := range map[bool]string{
+		true:  "before the server refuses bodies of 9 bytes: set store.part_bytes: 1MiB on the server",
+		false: "before the S3 store refuses bodies of 9 bytes: let it pass them, or set store.part_bytes: 5MiB on the server",
+	} {
+		err := partRefusal(&http.Response{StatusCode: 413, Status: "413 Too Large", Body: http.NoBody}, 9, ours)
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Error(err)
+		}
+	}
+}
+
 func TestTheServerSaysWhenToComeBack(t *testing.T) {
 	response := func(after string) *http.Response {
 		return &http.Response{StatusCode: 503, Status: "503 Service Unavailable", Header: http.Header{"Retry-After": {after}}, Body: http.NoBody}

@@ -511,9 +511,13 @@ func TestWaitOutlastsAnOutage(t *testing.T) {
 		}
 	})))
 	var seen []string
-	job, err := client.Wait(t.Context(), "job_1", func(j *Job) { seen = append(seen, j.Status) })
+	told := &outages{}
+	job, err := client.Wait(t.Context(), "job_1", func(j *Job) { seen = append(seen, j.Status) }, told.note)
 	if err != nil || job.Status != JobFailed || !slices.Equal(seen, []string{JobActive, JobFailed}) {
 		t.Errorf("got %v, %v after %v", job, err, seen)
+	}
+	if !slices.Equal(told.said, []string{"true 2m0s", "over"}) {
+		t.Errorf("told of the outage: %q", told.said)
 	}
 }
 
@@ -523,7 +527,7 @@ func TestWaitEndsWithItsContext(t *testing.T) {
 		answer(w, 200, Job{JobItem: JobItem{ID: "job_1", Status: JobQueued}})
 	})))
 	enough := errors.New("enough")
-	if _, err := client.Wait(ctx, "job_1", func(*Job) { cancel(enough) }); !errors.Is(err, enough) {
+	if _, err := client.Wait(ctx, "job_1", func(*Job) { cancel(enough) }, nil); !errors.Is(err, enough) {
 		t.Errorf("got %v", err)
 	}
 }

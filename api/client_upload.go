@@ -32,6 +32,7 @@ const (
 type Resume struct {
 	Folder string           // where unfinished uploads are remembered; "" is nowhere
 	GoesOn func(held int64) // called where there is an earlier one: so much of it is there
+	Waits  Waits            // nil tells nobody
 }
 
 // Upload sends a file in parts, several at once, each retried alone, while its
@@ -62,6 +63,7 @@ func (c *Client) ResumeUpload(ctx context.Context, path string, r Resume, progre
 	if err != nil {
 		return nil, err
 	}
+	u.outage.tell = r.Waits
 	done, err := u.run(ctx)
 	if hasCode(err, CodeDigestMismatch) { // what was there, or on its way, was another file's
 		m.forget()
@@ -69,9 +71,11 @@ func (c *Client) ResumeUpload(ctx context.Context, path string, r Resume, progre
 		if u, err = c.begin(ctx, m, file, info, progress); err != nil {
 			return nil, err
 		}
+		u.outage.tell = r.Waits
 		done, err = u.run(ctx)
 	}
-	if errors.Is(err, errChanged) || hasCode(err, CodeDigestMismatch) {
+	// The next one begins anew: with the parts that a server has then, after a 413.
+	if errors.Is(err, errChanged) || hasCode(err, CodeDigestMismatch) || hasStatus(err, http.StatusRequestEntityTooLarge) {
 		m.forget()
 	}
 	return done, err
@@ -90,6 +94,7 @@ type upload struct {
 	progress  func(int64)
 	told      atomic.Int64 // what progress has heard, in all
 	gained    atomic.Int64 // when a part last arrived
+	outage    outage
 }
 
 func (c *Client) newUpload(page Upload, file *os.File, info os.FileInfo, progress func(int64)) *upload {
@@ -223,7 +228,10 @@ func (u *upload) digest(ctx context.Context, at, length int64) (string, error) {
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
-func (u *upload) gain() { u.gained.Store(int64(time.Since(began))) }
+func (u *upload) gain() {
+	u.gained.Store(int64(time.Since(began)))
+	u.outage.ends()
+}
 
 // began is what times are counted from: by a clock that stands still while the
 // machine sleeps, so that a closed lid is not taken for a silent server.

@@ -32,6 +32,9 @@ func (u *upload) put(ctx context.Context, p Part, to PartURL) error {
 		if !passing(err) && !refusedPart(err) && !damaged(err) || u.givesUp(try, err) {
 			return failedPart(p, err)
 		}
+		if passing(err) {
+			u.outage.begins(err, u.patience)
+		}
 		if err := u.pause(ctx, try, err); err != nil {
 			return err
 		}
@@ -74,9 +77,13 @@ func (u *upload) unchanged(ctx context.Context, p Part) error {
 func insist[T any](ctx context.Context, u *upload, do func() (*T, error)) (*T, error) {
 	for try := 0; ; try++ {
 		answer, err := do()
+		if err == nil && try > 0 {
+			u.outage.ends()
+		}
 		if err == nil || !passing(err) || u.givesUp(try, err) {
 			return answer, err
 		}
+		u.outage.begins(err, u.patience)
 		if err := u.pause(ctx, try, err); err != nil {
 			return nil, err
 		}
@@ -131,21 +138,28 @@ func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 	if response.StatusCode < 300 {
 		return nil
 	}
-	return partRefusal(response, length)
+	return partRefusal(response, length, u.isOurs(request.URL.String()))
 }
 
 // partRefusal is what an answer without success is: nil where an earlier try has
 // arrived, for the bytes are bound (F16).
-func partRefusal(response *http.Response, length int64) error {
+func partRefusal(response *http.Response, length int64, ours bool) error {
 	err := problem(response)
 	switch {
 	case hasCode(err, CodePartHeld):
 		return nil
 	case hasStatus(err, http.StatusRequestEntityTooLarge):
-		return NewError(http.StatusRequestEntityTooLarge, CodeTooLarge,
-			fmt.Sprintf("A proxy on the way to the store refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more.", length))
+		return NewError(http.StatusRequestEntityTooLarge, CodeTooLarge, tooLarge(length, ours))
 	}
 	return err
+}
+
+// tooLarge says what to do about a proxy: S3 takes no parts as short as we do.
+func tooLarge(length int64, ours bool) string {
+	if ours {
+		return fmt.Sprintf("A proxy before the server refuses bodies of %d bytes: set store.part_bytes: 1MiB on the server, or let the proxy pass more.", length)
+	}
+	return fmt.Sprintf("A proxy before the S3 store refuses bodies of %d bytes: let it pass them, or set store.part_bytes: 5MiB on the server.", length)
 }
 
 func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, length int64) (*http.Request, error) {

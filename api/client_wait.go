@@ -17,11 +17,13 @@ const (
 
 // Wait returns the job once it has ended, and hands each state on the way to see.
 // It looks when the job's events say so, and now and then besides: often where
-// no events come, as through a proxy that holds them back.
-func (c *Client) Wait(ctx context.Context, id string, see func(*Job)) (*Job, error) {
+// no events come, as through a proxy that holds them back. It tells waits of
+// outages, unless that is nil.
+func (c *Client) Wait(ctx context.Context, id string, see func(*Job), waits Waits) (*Job, error) {
 	following, stop := context.WithCancel(ctx)
 	defer stop()
 	w := &waiter{client: c, id: id, see: see, heard: time.Now(), pause: c.every}
+	w.outage.tell = waits
 	events := c.follow(following, id)
 	look := time.NewTimer(0)
 	defer look.Stop()
@@ -71,6 +73,7 @@ type waiter struct {
 	told   bool // events come
 	heard  time.Time
 	pause  time.Duration
+	outage outage
 }
 
 // look asks for the job; an outage is outlasted.
@@ -79,12 +82,14 @@ func (w *waiter) look(ctx context.Context) (done bool, err error) {
 	switch {
 	case err == nil:
 		w.job, w.heard = job, time.Now()
+		w.outage.ends()
 		w.see(job)
 		return job.Ended(), nil
 	case !passing(err) || time.Since(w.heard) > patience:
 		w.job = nil
 		return false, err
 	}
+	w.outage.begins(err, patience)
 	return false, nil
 }
 

@@ -50,7 +50,7 @@ func (s *S3) failure(ctx context.Context, err error) error {
 	case status == http.StatusInsufficientStorage:
 		return fmt.Errorf("%w: the S3 server says %s", ErrFull, answer.Code)
 	case status == http.StatusForbidden:
-		return &SettingsError{fmt.Sprintf("the S3 server refuses the access key (%s): correct store.s3.access_key or its secret, or let it do what docs/operations.md says", answer.Code)}
+		return &SettingsError{fmt.Sprintf("the S3 server refuses the access key (%s): correct store.s3.access_key or its secret, or let it do what Files on S3 in docs/operations.md says", answer.Code)}
 	case status >= 500, status == http.StatusTooManyRequests, status == http.StatusRequestTimeout, status == http.StatusConflict:
 		return fmt.Errorf("%w: the S3 server answered %d %s", ErrUnavailable, status, answer.Code)
 	default:

@@ -165,6 +165,16 @@ func (l *layers) source(k key) string {
 	return "default"
 }
 
+// place is where a fault of k's comes from: a key of S3's that is not set is
+// missed because of store.kind.
+func (l *layers) place(k key) string {
+	source := l.source(k)
+	if source == "default" && strings.HasPrefix(k.name, "store.s3.") {
+		return l.source(key{name: "store.kind"})
+	}
+	return source
+}
+
 // take puts k's value into c.
 func (l *layers) take(c *Config, k key) (Value, error) {
 	value := Value{k.name, l.GetString(k.name), l.source(k)}
@@ -199,7 +209,7 @@ func (l *layers) check(c *Config, keys []key) error {
 			continue
 		}
 		if fault := k.check(c); fault != "" {
-			return fmt.Errorf("%s: %s %s", l.source(k), k.name, fault)
+			return fmt.Errorf("%s: %s %s", l.place(k), k.name, fault)
 		}
 	}
 	return nil

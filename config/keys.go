@@ -60,7 +60,7 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Store.Path }, derive: inData("artifacts"), check: func(c *Config) string { return absolute(c.Store.Path) },
 	},
 	{
-		name: "store.part_bytes", fallback: "64MiB", why: "The length of an upload's parts: smaller ones pass picky proxies.",
+		name: "store.part_bytes", fallback: "64MiB", why: "The length of an upload's parts, 1KiB to 5GiB, on S3 5MiB at least: smaller ones pass picky proxies.",
 		into: func(c *Config) any { return &c.Store.PartBytes }, check: checkPartBytes,
 	},
 	{

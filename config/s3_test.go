@@ -34,10 +34,10 @@ func TestS3IsTakenAndItsSecretIsNotShown(t *testing.T) {
 func TestS3SaysWhatIsMissingOrCannotBe(t *testing.T) {
 	with := func(old, new string) string { return strings.Replace(s3Yaml, old, new, 1) }
 	for yaml, want := range map[string]string{
-		with("    endpoint: https://s3.example.com\n", ""):               "store.s3.endpoint must be set where store.kind is s3, such as https://s3.eu-central-1.amazonaws.com",
-		with("    bucket: renders\n", ""):                                "store.s3.bucket must be set where store.kind is s3",
-		with("    access_key: AKIA1\n", ""):                              "store.s3.access_key must be set where store.kind is s3",
-		with("    secret_key: hunter2\n", ""):                            "store.s3.secret_key must be set where store.kind is s3",
+		with("    endpoint: https://s3.example.com\n", ""):               ":2: store.s3.endpoint must be set where store.kind is s3, such as https://s3.eu-central-1.amazonaws.com",
+		with("    bucket: renders\n", ""):                                ":2: store.s3.bucket must be set where store.kind is s3",
+		with("    access_key: AKIA1\n", ""):                              ":2: store.s3.access_key must be set where store.kind is s3",
+		with("    secret_key: hunter2\n", ""):                            ":2: store.s3.secret_key must be set where store.kind is s3",
 		with("https://s3.example.com", "s3.example.com"):                 ":4: store.s3.endpoint must be an http or https URL without a path, such as https://s3.example.com",
 		with("https://s3.example.com", "https://s3.example.com/renders"): ":4: store.s3.endpoint must be an http or https URL without a path, such as https://s3.example.com",
 		with("https://s3.example.com", "http://192.0.2.7:9000"):          ":4: store.s3.endpoint has no name before which the bucket could stand: set store.s3.path_style to true",

@@ -45,7 +45,7 @@ func TestHTTP_ClientAndServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	h.mustSucceed([]byte("the output"))
-	if job, err = admin.Wait(ctx, job.ID, func(*api.Job) {}); err != nil || job.Status != api.JobSucceeded {
+	if job, err = admin.Wait(ctx, job.ID, func(*api.Job) {}, nil); err != nil || job.Status != api.JobSucceeded {
 		t.Fatalf("wait: %+v, %v", job, err)
 	}
 	target := filepath.Join(t.TempDir(), *job.OutputName)

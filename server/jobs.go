@@ -108,7 +108,7 @@ func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, e
 		return nil, refuse(http.StatusConflict, api.CodeJobNotSucceeded, "The job has no output; it is "+string(j.Status)+".")
 	}
 	if at := j.Artifact.DeletedAt; at != nil {
-		return nil, refuse(http.StatusGone, api.CodeOutputDeleted, "The output was deleted by retention on "+at.Format(time.DateOnly)+": retry the job to make it again.")
+		return nil, refuse(http.StatusGone, api.CodeOutputDeleted, "The output was deleted by retention on "+at.Format(time.DateOnly)+": retry the job to make it again, if its inputs are still there.")
 	}
 	object, _, err := s.o.Artifacts.Open(ctx, j.Artifact.Key)
 	if errors.Is(err, artifact.ErrNotFound) { // the database was restored, or the store lost

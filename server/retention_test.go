@@ -317,7 +317,7 @@ func TestRetention_WhatIsGoneIsSaidSo(t *testing.T) {
 	if report.Outputs != (api.Freed{Count: 1, Bytes: 4}) || report.Uploads != (api.Freed{Count: 1, Bytes: 4}) || report.Logs != 1 || report.Events == 0 {
 		t.Errorf("removed %+v", report)
 	}
-	if p := h.get("/v1/jobs/"+j.ID+"/output", h.read).refuses(410, api.CodeOutputDeleted); !strings.Contains(p.Detail, "2026-12-03") {
+	if p := h.get("/v1/jobs/"+j.ID+"/output", h.read).refuses(410, api.CodeOutputDeleted); !strings.Contains(p.Detail, "on 2026-12-03: retry the job to make it again, if its inputs are still there.") {
 		t.Errorf("says %q", p.Detail)
 	}
 	h.get(output, "").refuses(403, api.CodeBadSignature) // an hour has passed

@@ -264,7 +264,7 @@ func (h *httpServer) mustEnd(id string) api.Job {
 	client := api.NewClient(h.url, h.admin, "test")
 	ctx, cancel := context.WithTimeout(context.Background(), hearing)
 	defer cancel()
-	if _, err := client.Wait(ctx, id, func(*api.Job) {}); err != nil {
+	if _, err := client.Wait(ctx, id, func(*api.Job) {}, nil); err != nil {
 		h.Fatal(err)
 	}
 	return into[api.Job](h.get("/v1/jobs/"+id, h.admin).is(200))

@@ -227,7 +227,7 @@ func TestEvents_WaitSeesProgress(t *testing.T) {
 				text += " " + strconv.FormatFloat(*a.Fraction, 'f', -1, 64)
 			}
 			seen <- text
-		})
+		}, nil)
 		ended <- err
 	}()
 	until := func(want string) {

@@ -79,7 +79,7 @@ func (d *doctor) cache() {
 		d.fail("cache", err.Error(), "make it readable for this user, or remove it")
 		return
 	}
-	d.ok("cache", fmt.Sprintf("%s of inputs kept for later jobs, at most %s (agent.cache)", size(kept), size(d.c.Agent.Cache)))
+	d.ok("cache", fmt.Sprintf("%s of inputs are in the cache (agent.cache: at most %s)", size(kept), size(d.c.Agent.Cache)))
 }
 
 const (

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"rendermac/artifact"
 	"rendermac/store"
@@ -65,13 +66,13 @@ func (d *doctor) bucket(ctx context.Context) {
 		err = bucket.Check(ctx)
 	}
 	if err != nil {
-		d.fail("store", where+": "+err.Error(), "see Files on S3 in docs/operations.md")
+		d.noBucket(where, err)
 		return
 	}
 	d.ok("store", where+" can be written")
 	facts, err := bucket.Probe(ctx)
 	if err != nil {
-		d.fail("store", where+": "+err.Error(), "see Files on S3 in docs/operations.md")
+		d.noBucket(where, err)
 		return
 	}
 	for _, sentence := range facts.Warnings() {
@@ -80,6 +81,18 @@ func (d *doctor) bucket(ctx context.Context) {
 	if len(facts.Warnings()) == 0 {
 		d.ok("store", "its server holds each URL to the length and the SHA-256 of its part")
 	}
+}
+
+// noBucket says what to do about a bucket: a fault of the settings says so itself.
+func (d *doctor) noBucket(where string, err error) {
+	found, do := err.Error(), "see Files on S3 in docs/operations.md"
+	var settings *artifact.SettingsError
+	if errors.As(err, &settings) {
+		found, do, _ = strings.Cut(settings.Error(), ": ")
+	} else if errors.Is(err, artifact.ErrUnavailable) {
+		do = "is it running? Start it, or correct store.s3.endpoint"
+	}
+	d.fail("store", where+": "+found, do)
 }
 
 // folders are those that need room on this machine.

@@ -107,3 +107,12 @@ func TestADamagedPairingSaysSo(t *testing.T) {
 		}
 	}
 }
+
+func TestDoctorSaysWhatTheCacheHolds(t *testing.T) {
+	d := checkup(t, "127.0.0.1:0")
+	d.c.Agent.Cache = 0
+	d.cache()
+	if f := d.findings[0]; f.Level != "ok" || f.Found != "0 B of inputs are in the cache (agent.cache: at most 0 B)" {
+		t.Errorf("got %+v", f)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -61,6 +62,9 @@ func jobsDownloadCommand(g *globals) *cobra.Command {
 func download(ctx context.Context, client *api.Client, job *api.Job, out string, force bool, line *line) (string, error) {
 	if job.Artifact == nil {
 		return "", fmt.Errorf("job %s has no output: it is %s", job.ID, job.Status)
+	}
+	if at := job.Artifact.DeletedAt; at != nil {
+		return "", fmt.Errorf("the output of job %s was deleted by retention on %s: retry the job to make it again, if its inputs are still there", job.ID, at.Format(time.DateOnly))
 	}
 	path := out
 	if info, err := os.Stat(out); err == nil && info.IsDir() {

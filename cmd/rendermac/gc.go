@@ -56,9 +56,9 @@ func printGC(w io.Writer, r *api.GC) error {
 	}
 	total := r.Outputs.Bytes + r.Uploads.Bytes + r.OpenUploads.Bytes
 	if r.DryRun {
-		_, err = fmt.Fprintf(w, "\n%s would be free. Nothing was removed.\n", size(total))
+		_, err = fmt.Fprintf(w, "\n%s would be freed. Nothing was removed.\n", size(total))
 	} else {
-		_, err = fmt.Fprintf(w, "\n%s are free.\n", size(total))
+		_, err = fmt.Fprintf(w, "\n%s were freed.\n", size(total))
 	}
 	return err
 }

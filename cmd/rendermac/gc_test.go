@@ -23,14 +23,14 @@ logs          3      –       retention.logs
 events        40000  –       retention.events
 deliveries    0      –       retention.deliveries
 
-3.4 GB would be free. Nothing was removed.
+3.4 GB would be freed. Nothing was removed.
 `
 	if out.String() != want {
 		t.Errorf("got\n%s\nwant\n%s", out.String(), want)
 	}
 	out.Reset()
 	r.DryRun = false
-	if err := printGC(&out, r); err != nil || !strings.HasPrefix(out.String(), "REMOVED ") || !strings.HasSuffix(out.String(), "\n3.4 GB are free.\n") {
+	if err := printGC(&out, r); err != nil || !strings.HasPrefix(out.String(), "REMOVED ") || !strings.HasSuffix(out.String(), "\n3.4 GB were freed.\n") {
 		t.Errorf("got\n%s (%v)", out.String(), err)
 	}
 }

@@ -80,6 +80,9 @@ func printJob(w io.Writer, j *api.Job, waits string) error {
 	}
 	if a := j.Artifact; a != nil {
 		facts = append(facts, [2]string{"bytes", fmt.Sprintf("%d (%s)", a.Bytes, size(a.Bytes))}, [2]string{"sha256", a.SHA256})
+		if a.DeletedAt != nil {
+			facts = append(facts, [2]string{"deleted", stamp(a.DeletedAt) + ", by retention"})
+		}
 		for _, warning := range a.Warnings {
 			facts = append(facts, [2]string{"warning", warning})
 		}

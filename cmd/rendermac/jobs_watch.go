@@ -61,7 +61,7 @@ func watchJob(cmd *cobra.Command, client *api.Client, id string) error {
 	o := &outcome{file: id}
 	board := newBoard(cmd.ErrOrStderr(), 1)
 	line := board.line(id)
-	o.job, o.err = client.Wait(cmd.Context(), id, func(now *api.Job) { line.follow(now, "") })
+	o.job, o.err = client.Wait(cmd.Context(), id, func(now *api.Job) { line.follow(now, "") }, line.waits)
 	if o.err != nil {
 		line.end("not watched any more", false)
 		board.close()

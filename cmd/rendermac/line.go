@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -89,13 +90,34 @@ func (l *line) transfer(stage string, total int64) {
 	l.show(0)
 }
 
-// goesOn says that an earlier run has left so much of the transfer.
+// goesOn says that an earlier run has left so much of the transfer, if it is any.
 func (l *line) goesOn(what string, held int64) {
+	if held == 0 {
+		return
+	}
 	l.mu.Lock()
 	l.before = held
 	total := l.total
 	l.mu.Unlock()
 	l.board.print(l.name, fmt.Sprintf("going on with an earlier %s, %s of %s are there", what, size(held), size(total)))
+}
+
+// waits says that the server, or its store, is waited for, and that it is there
+// again.
+func (l *line) waits(err error, atMost time.Duration) {
+	if err == nil {
+		l.board.print(l.name, "going on")
+		return
+	}
+	text := "the server or its store does not answer"
+	var said *api.Error
+	if errors.As(err, &said) {
+		text = fmt.Sprintf("the server or its store answers %d", said.Status)
+		if said.Code == api.CodeStoreUnavailable {
+			text = "the server's store is away"
+		}
+	}
+	l.board.print(l.name, fmt.Sprintf("%s; trying again for up to %.0f min", text, atMost.Minutes()))
 }
 
 // add counts bytes of the transfer; fewer than none where a part starts over.

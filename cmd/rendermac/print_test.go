@@ -78,6 +78,26 @@ func TestDownloadsStayInTheirFolder(t *testing.T) {
 	}
 }
 
+// An output that retention has removed is told from one that is there, and not
+// asked for.
+func TestADeletedOutputIsNamed(t *testing.T) {
+	at := time.Date(2026, 12, 2, 12, 0, 0, 0, time.UTC)
+	job := &api.Job{JobItem: api.JobItem{ID: "job_1", Status: api.JobSucceeded, Artifact: &api.Artifact{Name: "out.mp4", Bytes: 9}}}
+	var there, gone, said bytes.Buffer
+	err := printJob(&there, job, "")
+	job.Artifact.DeletedAt = &at
+	if err = errors.Join(err, printJob(&gone, job, "")); err != nil {
+		t.Fatal(err)
+	}
+	if want := "deleted   " + stamp(&at) + ", by retention\n"; strings.Contains(there.String(), "deleted") || !strings.Contains(gone.String(), want) {
+		t.Errorf("before:\n%s\nafter:\n%s", there.String(), gone.String())
+	}
+	_, err = download(t.Context(), nil, job, t.TempDir(), false, newBoard(&said, 1).line("job_1"))
+	if err == nil || !strings.Contains(err.Error(), "deleted by retention on 2026-12-02: retry the job to make it again, if its inputs are still there") || said.Len() > 0 {
+		t.Errorf("%v, after %q", err, said.String())
+	}
+}
+
 func TestVerdictIsTheWorstOutcome(t *testing.T) {
 	ended := func(status string) *outcome {
 		return &outcome{job: &api.Job{JobItem: api.JobItem{ID: "job_1", Status: status}}}

@@ -104,15 +104,18 @@ func TestStartsOnS3ThatCannotWork(t *testing.T) {
 func TestDoctorLooksAtTheBucket(t *testing.T) {
 	s3 := artifacttest.StartS3(t)
 	good := s3.Options(t)
-	careless, missing := good, good
+	careless, missing, wrong, silent := good, good, good, good
 	careless.Endpoint, missing.Bucket = artifacttest.StartCareless(t, s3), "none-such"
+	wrong.SecretKey, silent.Endpoint = "testsecret124", "http://127.0.0.1:1"
 	for _, c := range []struct {
-		o    artifact.S3Options
-		want string
+		o        artifact.S3Options
+		want, do string
 	}{
-		{good, "ok ok"},
-		{careless, "ok warn warn warn"},
-		{missing, "fail"},
+		{good, "ok ok", ""},
+		{careless, "ok warn warn warn", "use another S3 server"},
+		{missing, "fail", "make it, or correct store.s3.bucket"},
+		{wrong, "fail", "correct store.s3.access_key or its secret, or let it do what Files on S3"},
+		{silent, "fail", "is it running? Start it, or correct store.s3.endpoint"},
 	} {
 		d := checkup(t, "127.0.0.1:0")
 		d.c.Store.Kind = "s3"
@@ -125,7 +128,8 @@ func TestDoctorLooksAtTheBucket(t *testing.T) {
 				t.Errorf("a finding tells the secret: %s", f.Found)
 			}
 		}
-		if got := strings.Join(levels, " "); got != c.want {
+		last := d.findings[len(d.findings)-1]
+		if got := strings.Join(levels, " "); got != c.want || !strings.HasPrefix(last.Do, c.do) || strings.Contains(last.Found, "docs/") {
 			t.Errorf("got %s, want %s: %+v", got, c.want, d.findings)
 		}
 	}

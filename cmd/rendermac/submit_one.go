@@ -117,7 +117,7 @@ func (s *submission) input(ctx context.Context, o *outcome, line *line) (api.Inp
 	line.transfer("uploading", info.Size())
 	folder := uploadsFolder()
 	goesOn := func(held int64) { line.goesOn("upload", held) }
-	upload, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn}, line.add)
+	upload, err := s.client.ResumeUpload(ctx, o.file, api.Resume{Folder: folder, GoesOn: goesOn, Waits: line.waits}, line.add)
 	switch {
 	case interrupted(ctx, err) && folder == "":
 		return api.Input{}, errNotSubmitted
@@ -151,7 +151,7 @@ func (s *submission) awaitEnd(ctx context.Context, o *outcome, line *line) error
 			note = ""
 		}
 		line.follow(now, note)
-	})
+	}, line.waits)
 	return err
 }
 
