@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// Variables that are no settings: who is spoken to and where data is, and what our own
-// processes and tests tell each other.
+// Variables that are no settings: who is spoken to and where data is, and what an
+// agent tells its guard.
 var (
 	clientVariables = []string{"RENDERMAC_DATA", "RENDERMAC_URL", "RENDERMAC_API_KEY"}
-	ownVariables    = []string{"RENDERMAC_GUARD", "RENDERMAC_FAILPOINTS", "RENDERMAC_SOAK", "RENDERMAC_FILL", "RENDERMAC_TEST_AGENT"}
+	ownVariables    = []string{"RENDERMAC_GUARD"}
 )
 
 // Strays says of each variable that looks like ours and sets nothing what was

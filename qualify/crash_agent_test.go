@@ -62,7 +62,7 @@ func newAgentDay(t testing.TB, film string) *agentDay {
 	for name, write := range map[string]error{
 		"ffmpeg":  os.WriteFile(filepath.Join(tools, "ffmpeg"), []byte(ffmpegAtOnce), 0o700),
 		"ffprobe": os.Symlink(probe, filepath.Join(tools, "ffprobe")),
-		"config":  os.WriteFile(filepath.Join(d.dir, "config.yaml"), []byte("agent: {slots: 1, ffmpeg: "+filepath.Join(tools, "ffmpeg")+"}\n"+d.sharedConfig()), 0o600),
+		"config":  os.WriteFile(filepath.Join(d.dir, "config.yaml"), []byte("agent: {slots: 1, cache: 0B, ffmpeg: "+filepath.Join(tools, "ffmpeg")+"}\n"+d.sharedConfig()), 0o600),
 	} {
 		if write != nil {
 			t.Fatalf("%s: %v", name, write)

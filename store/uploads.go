@@ -131,11 +131,11 @@ func (db *DB) DropUpload(ctx context.Context, once Once, id string) error {
 	})
 }
 
-// HasUploads says whether buyers have ever sent anything, so that there must be
-// an artifact store which holds it.
-func (db *DB) HasUploads(ctx context.Context) (has bool, err error) {
+// HasFiles says whether buyers have ever sent anything, or Macs rendered, so that
+// there must be an artifact store which holds it.
+func (db *DB) HasFiles(ctx context.Context) (has bool, err error) {
 	err = db.read(ctx, func(q querier) error {
-		return q.one(`SELECT EXISTS (SELECT 1 FROM uploads)`, nil, &has)
+		return q.one(`SELECT EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM artifact_grants)`, nil, &has)
 	})
 	return has, err
 }

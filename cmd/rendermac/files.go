@@ -34,12 +34,12 @@ func (p *plant) openFolder(ctx context.Context, path string) error {
 	if err != nil {
 		return err
 	}
-	used, err := p.db.HasUploads(ctx)
+	used, err := p.db.HasFiles(ctx)
 	if err != nil {
 		return err
 	}
 	id := cmp.Or(known, own)
-	if used || known != "" {
+	if used {
 		p.blobs, err = artifact.AwaitDir(path, id, secret, wallClock)
 	} else {
 		p.blobs, err = artifact.OpenDir(path, id, secret, wallClock)
@@ -57,7 +57,7 @@ func (p *plant) openFolder(ctx context.Context, path string) error {
 // openBucket starts without a bucket that cannot be reached just now. What the
 // config has wrong stops the start.
 func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logger) error {
-	used, err := p.db.HasUploads(ctx)
+	used, err := p.db.HasFiles(ctx)
 	if err != nil {
 		return err
 	}
