@@ -116,6 +116,7 @@ func (d *day) newMac(features ...string) (id string, m *mac) {
 		m, stop := startMac(d.url, paired.DeviceToken, filepath.Join(d.home, "media"), d.film, features...)
 		d.Cleanup(stop)
 		d.macs = append(d.macs, m)
+		m.await(func() bool { return m.link != nil || m.refused }) // its hello belongs to whoever asked for it, not to what follows
 		return paired.DeviceID, m
 	}
 }
