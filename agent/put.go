@@ -40,7 +40,7 @@ func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
 	}
 	header := map[string]string{}
 	maps.Copy(header, p.to.Headers)
-	if p.Bytes >= askedFirst {
+	if p.Bytes >= askedFirst && !u.unasked.Load() {
 		header["Expect"] = "100-continue"
 	}
 	failpoint.At("agent.part.before")
@@ -50,8 +50,12 @@ func (u *upload) put(ctx context.Context, t *transfer, p piece) error {
 	}
 	defer answer.Body.Close()
 	failpoint.At("agent.part.after")
-	if answer.StatusCode/100 == 2 {
+	switch {
+	case answer.StatusCode/100 == 2:
 		return nil
+	case answer.StatusCode == http.StatusExpectationFailed && header["Expect"] != "":
+		u.unasked.Store(true)
+		return u.put(ctx, t, p)
 	}
 	return p.refused(fetch.Refusal(answer), answer.Request.URL.Host == u.r.a.base.Host)
 }

@@ -146,6 +146,33 @@ func TestLargePartThatIsRefusedAtOnceIsNotSent(t *testing.T) {
 	}
 }
 
+// A proxy that knows no "Expect: 100-continue" says 417 to it.
+func TestProxyThatCannotBeAskedFirstGetsThePartsAtOnce(t *testing.T) {
+	srv := newServer(t)
+	srv.reply = resume
+	var asked, sent atomic.Int64
+	srv.blob = func(w http.ResponseWriter, r *http.Request) bool {
+		if r.Method != http.MethodPut {
+			return false
+		}
+		if r.Header.Get("Expect") != "" {
+			asked.Add(1)
+			w.WriteHeader(http.StatusExpectationFailed)
+			return true
+		}
+		n, _ := io.Copy(io.Discard, r.Body)
+		sent.Add(n)
+		return true
+	}
+	dir := t.TempDir()
+	leaveResult(t, dir, reel()[:12<<20], 5<<20)
+	startAgentIn(t, srv, dir)
+	next[*agentproto.Commit](srv, 0, nil)
+	if asked.Load() == 0 || asked.Load() > atOnce || sent.Load() != 12<<20 {
+		t.Errorf("asked first %d times, and sent %d bytes", asked.Load(), sent.Load())
+	}
+}
+
 func TestResultThatChangedOnTheDiskIsNotUploaded(t *testing.T) {
 	srv := newServer(t)
 	var a *testAgent

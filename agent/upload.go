@@ -70,9 +70,10 @@ func (r *run) grant(ctx context.Context, from int) (*agentproto.UploadGrant, err
 
 // upload is a result on its way.
 type upload struct {
-	r     *run
-	file  *os.File
-	moved atomic.Int64
+	r       *run
+	file    *os.File
+	moved   atomic.Int64
+	unasked atomic.Bool // a proxy cannot be asked first: parts are sent at once
 
 	mu      sync.Mutex
 	through []bool // by part: the store holds it

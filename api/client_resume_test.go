@@ -261,6 +261,29 @@ func TestAProxyThatRefusesBodiesIsNamed(t *testing.T) {
 }
 
 // What was refused for its length must not be remembered with it.
+// A proxy that knows no "Expect: 100-continue" says 417 to it.
+func TestAProxyThatCannotBeAskedFirstGetsThePartsAtOnce(t *testing.T) {
+	server := newUploads()
+	server.partBytes = 2 << 20
+	var refused atomic.Int64
+	server.meddle = func(w http.ResponseWriter, r *http.Request, _, _ int, _ func()) bool {
+		if r.Header.Get("Expect") == "" {
+			return false
+		}
+		refused.Add(1)
+		w.WriteHeader(http.StatusExpectationFailed)
+		return true
+	}
+	content, sent := strings.Repeat("x", 5<<20), tally{}
+	_, err := testClient(serve(t, server)).Upload(t.Context(), fileOf(t, content), sent.add)
+	if err != nil || string(server.whole()) != content || sent.sum != int64(len(content)) {
+		t.Errorf("progress says %d bytes, %v", sent.sum, err)
+	}
+	if n := refused.Load(); n == 0 || n > partsAtOnce {
+		t.Errorf("asked first %d times", n)
+	}
+}
+
 func TestAnUploadThatAProxyRefusedBeginsAnew(t *testing.T) {
 	server, client, path, folder := stopped(t)
 	server.meddle = func(w http.ResponseWriter, _ *http.Request, _, _ int, _ func()) bool {

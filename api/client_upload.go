@@ -95,6 +95,7 @@ type upload struct {
 	told      atomic.Int64 // what progress has heard, in all
 	gained    atomic.Int64 // when a part last arrived
 	outage    outage
+	unasked   atomic.Bool // a proxy cannot be asked first: parts are sent at once
 }
 
 func (c *Client) newUpload(page Upload, file *os.File, info os.FileInfo, progress func(int64)) *upload {

@@ -135,8 +135,13 @@ func (u *upload) putOnce(ctx context.Context, p PartURL) (err error) {
 		return u.unreachable(ctx, err)
 	}
 	defer response.Body.Close()
-	if response.StatusCode < 300 {
+	switch {
+	case response.StatusCode < 300:
 		return nil
+	case response.StatusCode == http.StatusExpectationFailed && request.Header.Get("Expect") != "":
+		u.unasked.Store(true)
+		length = 0 // of this try
+		return u.putOnce(ctx, p)
 	}
 	return partRefusal(response, length, u.isOurs(request.URL.String()))
 }
@@ -174,7 +179,7 @@ func (u *upload) partRequest(ctx context.Context, p PartURL, body io.Reader, len
 	if err != nil {
 		return nil, err
 	}
-	if length > asksFirst {
+	if length > asksFirst && !u.unasked.Load() {
 		request.Header.Set("Expect", "100-continue")
 	}
 	for name, value := range p.Headers {
