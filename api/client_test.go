@@ -78,7 +78,7 @@ func (u *uploads) sign(asked []Part) (out UploadPartURLs) {
 			continue
 		}
 		u.urls++
-		out.Parts = append(out.Parts, PartURL{p.Number, fmt.Sprintf("%s/v1/blobs/%d?sig=%d", u.store, p.Number, u.urls), map[string]string{"X-Bound": strconv.Itoa(p.Number)}})
+		out.Parts = append(out.Parts, PartURL{p.Number, fmt.Sprintf("%s/v1/blobs/%d?upload=%s&sig=%d", u.store, p.Number, u.id(), u.urls), map[string]string{"X-Bound": strconv.Itoa(p.Number)}})
 	}
 	return out
 }
@@ -121,14 +121,17 @@ func (u *uploads) put(w http.ResponseWriter, r *http.Request, n int) {
 	try := u.tries[n]
 	u.tries[n]++
 	u.auth = append(u.auth, r.Header.Get("Authorization"))
+	meddle := u.meddle
 	u.mu.Unlock()
 	keep := func() {
 		body, _ := io.ReadAll(r.Body)
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.held[n] = body
+		if r.URL.Query().Get("upload") == u.id() { // one that was given up may still be read
+			u.held[n] = body
+		}
 	}
-	if u.meddle != nil && u.meddle(w, r, n, try, keep) {
+	if meddle != nil && meddle(w, r, n, try, keep) {
 		return
 	}
 	if r.Header.Get("X-Bound") != strconv.Itoa(n) {

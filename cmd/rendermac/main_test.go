@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"os"
@@ -99,7 +98,7 @@ func submitUntilInterrupted(t *testing.T, flags ...string) (server *fakeServer, 
 	}()
 	g := &globals{}
 	root := newRoot(g)
-	var out bytes.Buffer
+	var out said
 	root.SetOut(&out)
 	root.SetErr(&out)
 	root.SetArgs(append([]string{"submit", "--url", server.URL, "--key", fakeKey, "--preset", "runs", "--wait", file}, flags...))

@@ -13,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -58,8 +59,26 @@ func freePort(t testing.TB) string {
 type terminal struct {
 	*house
 	cmd      *exec.Cmd
-	out, err bytes.Buffer
+	out, err said
 	ended    chan error
+}
+
+// said is what is written, by several at once, and read meanwhile.
+type said struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *said) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(p)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
 }
 
 // open runs a script in a shell of its own; what it started ends with the test.
