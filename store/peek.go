@@ -6,7 +6,7 @@ import "context"
 type ArtifactStore struct {
 	Own   string // what a store bears that it has made; "" as long as no server has drawn it
 	Known string // what its folder bears; "" as long as it has seen none
-	Used  bool   // buyers have sent something
+	Used  bool   // see HasFiles
 }
 
 // PeekArtifactStore reads them from a database file beside the server that may have it
@@ -16,7 +16,7 @@ func PeekArtifactStore(ctx context.Context, path string) (f ArtifactStore, err e
 	defer db.reader.Close()
 	err = db.read(ctx, func(q querier) error {
 		return q.one(`SELECT coalesce((SELECT value FROM settings WHERE name = 'artifact_store_own'), ''),
-			coalesce((SELECT value FROM settings WHERE name = 'artifact_store'), ''), EXISTS (SELECT 1 FROM uploads)`, nil, &f.Own, &f.Known, &f.Used)
+			coalesce((SELECT value FROM settings WHERE name = 'artifact_store'), ''), `+hasFiles, nil, &f.Own, &f.Known, &f.Used)
 	})
 	return f, err
 }

@@ -135,7 +135,9 @@ func (db *DB) DropUpload(ctx context.Context, once Once, id string) error {
 // there must be an artifact store which holds it.
 func (db *DB) HasFiles(ctx context.Context) (has bool, err error) {
 	err = db.read(ctx, func(q querier) error {
-		return q.one(`SELECT EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM artifact_grants)`, nil, &has)
+		return q.one(`SELECT `+hasFiles, nil, &has)
 	})
 	return has, err
 }
+
+const hasFiles = `EXISTS (SELECT 1 FROM uploads) OR EXISTS (SELECT 1 FROM artifact_grants)`
