@@ -22,19 +22,23 @@ func (u *uploads) signParts(ctx context.Context, c call, in *struct {
 		return nil, err
 	}
 	defer release()
-	up, err := u.visible(ctx, c, in.ID)
+	return onceMore(func() (*body[api.UploadPartURLs], error) { return u.bind(ctx, c, in.ID, in.Body.Parts) })
+}
+
+func (u *uploads) bind(ctx context.Context, c call, id string, asked []api.Part) (*body[api.UploadPartURLs], error) {
+	up, err := u.visible(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
-	if err := u.checkParts(ctx, up, in.Body.Parts); err != nil {
+	if err := u.checkParts(ctx, up, asked); err != nil {
 		return nil, err
 	}
-	held, err := u.heldAs(ctx, up, in.Body.Parts)
+	held, err := u.heldAs(ctx, up, asked)
 	if err != nil {
 		return nil, err
 	}
 	out := api.UploadPartURLs{Held: []int{}, Parts: []api.PartURL{}, ExpiresAt: u.urlsEnd()}
-	for _, p := range in.Body.Parts {
+	for _, p := range asked {
 		if _, is := held[p.Number]; is {
 			out.Held = append(out.Held, p.Number)
 			continue

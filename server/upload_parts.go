@@ -20,7 +20,21 @@ func (u *uploads) get(ctx context.Context, c call, in *struct {
 	FromPart int    `query:"from_part" minimum:"1" default:"1"`
 },
 ) (*body[api.Upload], error) {
-	up, err := u.visible(ctx, c, in.ID)
+	return onceMore(func() (*body[api.Upload], error) { return u.look(ctx, c, in.ID, in.FromPart) })
+}
+
+// onceMore looks once more where a write has ended while it was looked at: then it
+// has been published, or retention has removed it and its row is gone.
+func onceMore[T any](look func() (T, error)) (T, error) {
+	out, err := look()
+	if errors.Is(err, artifact.ErrNotFound) {
+		out, err = look()
+	}
+	return out, err
+}
+
+func (u *uploads) look(ctx context.Context, c call, id string, from int) (*body[api.Upload], error) {
+	up, err := u.visible(ctx, c, id)
 	if err != nil {
 		return nil, err
 	}
@@ -28,7 +42,7 @@ func (u *uploads) get(ctx context.Context, c call, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	p, err := u.sign(ctx, c, up, held, in.FromPart)
+	p, err := u.sign(ctx, c, up, held, from)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,11 @@ type uploads struct {
 }
 
 func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.UploadRequest }) (*made[api.UploadCreated], error) {
-	up, replayed, err := u.open(ctx, c, in.Body)
+	return onceMore(func() (*made[api.UploadCreated], error) { return u.make(ctx, c, in.Body) })
+}
+
+func (u *uploads) make(ctx context.Context, c call, r api.UploadRequest) (*made[api.UploadCreated], error) {
+	up, replayed, err := u.open(ctx, c, r)
 	if err != nil {
 		return nil, err
 	}
@@ -33,7 +37,7 @@ func (u *uploads) create(ctx context.Context, c call, in *struct{ Body api.Uploa
 		return nil, err
 	}
 	from := 1
-	if in.Body.Parts != nil && len(in.Body.Parts) == 0 { // their digests come later, and URLs with them
+	if r.Parts != nil && len(r.Parts) == 0 { // their digests come later, and URLs with them
 		from += parts(up)
 	}
 	p, err := u.sign(ctx, c, up, held, from)
