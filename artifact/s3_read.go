@@ -1,6 +1,7 @@
 package artifact
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -49,8 +50,8 @@ func (r *s3Range) Read(p []byte) (int, error) {
 			r.tries = 0
 			return n, nil
 		}
-		if r.tries++; err != nil && r.tries == rangeTries {
-			return 0, r.s.failure(r.ctx, fmt.Errorf("the download broke off: %w", err))
+		if r.tries++; r.tries >= rangeTries {
+			return 0, r.s.failure(r.ctx, fmt.Errorf("the download broke off: %w", cmp.Or(err, io.ErrNoProgress)))
 		}
 		if err := wait(r.ctx, rangeWait); err != nil {
 			return 0, err

@@ -41,6 +41,11 @@ func (j *journal) read(n int) ([]int, error) {
 		return nil, err
 	}
 	lines := strings.Split(string(text), "\n")
+	if torn := lines[len(lines)-1]; torn != "" { // the next line would go on with it
+		if err := os.Truncate(j.path, int64(len(text)-len(torn))); err != nil {
+			return nil, err
+		}
+	}
 	lines = lines[:len(lines)-1]
 	if len(lines) == 0 || lines[0]+"\n" != j.header.line() {
 		return nil, errForeign

@@ -174,6 +174,12 @@ func TestALineWithoutItsEndDoesNotCount(t *testing.T) {
 	if err != nil || fmt.Sprint(held) != "[3]" {
 		t.Fatal(held, err)
 	}
+	if err := j.add([]int{2}); err != nil {
+		t.Fatal(err)
+	}
+	if held, err = j.read(40); err != nil || fmt.Sprint(held) != "[3 2]" {
+		t.Fatal("what is added goes on with it:", held, err)
+	}
 }
 
 func TestAWholeFileIsReadAndNotFetched(t *testing.T) {

@@ -84,6 +84,9 @@ func (o *outage) begins(ctx context.Context) bool {
 	o.mu.Lock()
 	cause := o.cause
 	o.away, o.since = away, o.srv.o.Mono()
+	if !away {
+		o.cause = nil // it is told below, once
+	}
 	o.mu.Unlock()
 	switch {
 	case away:

@@ -114,13 +114,12 @@ func (q querier) parts(owner string, from, limit int) ([]Part, error) {
 	return out, err
 }
 
-// OpenGrant says whether an attempt's or upload's grant is still open: a write
-// that was opened for one that closed meanwhile must be aborted (F16).
-func (db *DB) OpenGrant(ctx context.Context, owner, key string) (bool, error) {
+// OpenGrant says whether an attempt's grant is still open: a write that was
+// opened for one that closed meanwhile must be aborted (F16).
+func (db *DB) OpenGrant(ctx context.Context, attemptID, key string) (bool, error) {
 	var open bool
 	err := db.read(ctx, func(q querier) error {
-		return q.one(`SELECT EXISTS (SELECT 1 FROM job_attempts a WHERE id = ?1 AND output_key = ?2 AND `+live+` AND status <> 'committing')
-			OR EXISTS (SELECT 1 FROM uploads WHERE id = ?1 AND object_key = ?2 AND status = 'open')`, []any{owner, key}, &open)
+		return q.one(`SELECT EXISTS (SELECT 1 FROM job_attempts a WHERE id = ? AND output_key = ? AND `+live+` AND status <> 'committing')`, []any{attemptID, key}, &open)
 	})
 	return open, err
 }
