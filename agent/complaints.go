@@ -10,8 +10,9 @@ import (
 
 var noRoom = regexp.MustCompile(`No space left on device|Disk quota exceeded`)
 
-// keptTail is how many lines are kept for saying why a program failed.
-const keptTail = 20
+// keptTail is how many lines are kept for saying why a program failed, and for
+// the pass after this one, to which the last lines matter.
+const keptTail = 40
 
 // complaints are what ffmpeg writes to stderr: its last lines, and what of it
 // says that the input is damaged or the disk full.

@@ -2,44 +2,30 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"syscall"
 
-	"rendermac/agentproto"
 	"rendermac/fence"
 	"rendermac/media"
 )
 
-// encode runs ffmpeg by plan. Exit code 0 is never enough: what it said of the
-// input counts as well, and checkOutput looks at what it wrote.
-func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.RawJSON) (warnings []string, err error) {
-	if err := r.room(plan.ExpectBytes, "the output"); err != nil {
-		return nil, err
-	}
+// pass runs ffmpeg once, by a plan. Exit code 0 is never enough: what it said of
+// the input counts as well, and checkOutput looks at what it wrote.
+func (r *run) pass(ctx context.Context, plan media.Plan, done float64) (*complaints, error) {
 	watched, feed, stop := watchdog(ctx, r.a.Stall, failed(fence.InternalError, "ffmpeg made no progress for %s", r.a.Stall))
 	defer stop()
 	said := r.complaints()
 	cmd := command(r.dir, r.a.FFmpeg, plan.Args)
-	cmd.Stdout = &lines{each: newProgress(r.report, plan.DurationS, feed).line}
+	cmd.Stdout = &lines{each: newProgress(r.report, plan, done, feed).line}
 	cmd.Stderr = &lines{each: said.line}
 	if err := runGuarded(watched, cmd, r.a.grace); err != nil {
 		return nil, r.ffmpegFailure(ctx, err, said)
 	}
-	if said.damage == 0 {
-		return plan.Warnings, nil
-	}
-	var p struct {
-		DamagedInput string `json:"damaged_input"`
-	}
-	json.Unmarshal(params, &p) // they have been resolved
-	if p.DamagedInput != "accept" {
-		return nil, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+orAccept)
-	}
-	return append(plan.Warnings, "damaged input accepted: "+said.summary()), nil
+	return said, nil
 }
 
 // command is an external program that works in dir, with nothing of the agent's
@@ -74,7 +60,10 @@ func (r *run) ffmpegFailure(ctx context.Context, err error, said *complaints) er
 
 // checkOutput holds what ffmpeg wrote against the plan.
 func (r *run) checkOutput(ctx context.Context, service *media.Service, plan media.Plan, path string) error {
-	out, err := r.ffprobe(ctx, path)
+	out, err := r.ffprobe(ctx, path, media.ResultDemuxer(filepath.Ext(path)))
+	if info, e := os.Stat(path); e != nil || info.Size() == 0 {
+		err = errors.New("ffmpeg wrote nothing: the input may be damaged or cut short")
+	}
 	if err == nil {
 		err = service.CheckOutput(plan, out)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/media"
 )
 
 // broken are inputs that no right result can be made of.
@@ -190,7 +191,7 @@ func TestProgressIsNeverNaNAndNeverOverOne(t *testing.T) {
 	} {
 		fed := false
 		r := newReport()
-		p := newProgress(r, c.durationS, func() { fed = true })
+		p := newProgress(r, media.Plan{DurationS: c.durationS}, 0, func() { fed = true })
 		for _, line := range strings.Fields(c.block) {
 			p.line(line)
 		}
@@ -211,7 +212,7 @@ func TestProgressIsNeverNaNAndNeverOverOne(t *testing.T) {
 
 func TestTheSameProgressAgainIsAStall(t *testing.T) {
 	fed := 0
-	p := newProgress(newReport(), 10, func() { fed++ })
+	p := newProgress(newReport(), media.Plan{DurationS: 10}, 0, func() { fed++ })
 	for range 3 {
 		for _, line := range []string{"out_time_us=N/A", "total_size=48", "progress=continue", "out_time_us=7", "total_size=48", "progress=continue"} {
 			p.line(line)

@@ -21,7 +21,7 @@ func (r *run) probeInputs(ctx context.Context, paths []string) ([]media.Input, e
 	var inputs []media.Input
 	var said []agentproto.RawJSON
 	for _, path := range paths {
-		m, err := r.ffprobe(ctx, path)
+		m, err := r.ffprobe(ctx, path, "")
 		if err != nil {
 			return nil, err
 		}
@@ -38,9 +38,9 @@ func (r *run) probeInputs(ctx context.Context, paths []string) ([]media.Input, e
 
 // ffprobe reads a file's streams; where they carry no durations of their own,
 // a second pass measures them by their packets.
-func (r *run) ffprobe(ctx context.Context, path string) (*media.InputMedia, error) {
+func (r *run) ffprobe(ctx context.Context, path, demuxer string) (*media.InputMedia, error) {
 	var out bytes.Buffer
-	if err := r.runFFprobe(ctx, path, media.ProbeArgs(path, ""), &out); err != nil {
+	if err := r.runFFprobe(ctx, path, media.ProbeArgs(path, demuxer), &out); err != nil {
 		return nil, err
 	}
 	m, err := media.ParseFFprobe(out.Bytes())

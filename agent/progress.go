@@ -4,22 +4,32 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"rendermac/media"
 )
 
 // progress reads what ffmpeg's -progress writes: a line a value, and the line
 // "progress=…" at the end of each block.
 type progress struct {
-	report    *report
-	durationS float64 // of the output; 0 is unknown
-	feed      func()  // keeps the run from being ended as stalled
+	report     *report
+	durationS  float64 // of the output; 0 is unknown
+	done, upto float64 // of the whole run: before this pass, and after it
+	feed       func()  // keeps the run from being ended as stalled
 
 	block   map[string]string
 	outTime float64 // seconds, as far as it has come
 	bytes   float64
 }
 
-func newProgress(r *report, durationS float64, feed func()) *progress {
-	return &progress{report: r, durationS: durationS, feed: feed, block: map[string]string{}}
+func newProgress(r *report, plan media.Plan, done float64, feed func()) *progress {
+	p := &progress{report: r, durationS: plan.DurationS, done: done, upto: plan.Upto, feed: feed, block: map[string]string{}}
+	if plan.Next == nil {
+		p.upto = 1
+	}
+	if done > 0 {
+		r.change(func() { r.fraction = done })
+	}
+	return p
 }
 
 func (p *progress) line(text string) {
@@ -43,10 +53,11 @@ func (p *progress) take() {
 	fps, speed := p.number("fps"), p.number("speed")
 	p.report.change(func() {
 		r := p.report
-		r.fps, r.speed, r.fraction, r.eta = fps, speed, math.NaN(), math.NaN()
+		r.fps, r.speed, r.eta = fps, speed, math.NaN()
 		if p.durationS > 0 {
-			r.fraction = max(0, out) / p.durationS
-			r.eta = max(0, p.durationS-out) / speed
+			far := p.done + (p.upto-p.done)*min(1, p.outTime/p.durationS)
+			r.fraction = far
+			r.eta = max(0, p.durationS-out) / speed * (1 - far) / (p.upto - far)
 		}
 	})
 }

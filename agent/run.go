@@ -138,7 +138,7 @@ func (r *run) produce(ctx context.Context) error {
 		return failed(fence.RunnerFailed, "%s", err)
 	}
 	failpoint.At("agent.run")
-	warnings, err := r.encode(ctx, plan, params)
+	plan, err = r.encode(ctx, plan, params)
 	if err != nil {
 		return err
 	}
@@ -149,7 +149,7 @@ func (r *run) produce(ctx context.Context) error {
 	r.letInputsGo()
 	r.report.enter("uploading")
 	failpoint.At("agent.measure")
-	return r.measure(ctx, out, warnings)
+	return r.measure(ctx, out, plan.Warnings)
 }
 
 // service is what the offer asks for, as this agent knows it.

@@ -39,7 +39,7 @@ func (s *Service) CheckOutput(plan Plan, out *InputMedia) error {
 
 func (e ExpectStream) check(durationS float64) error {
 	switch {
-	case e.Kind != "video" && e.Kind != "audio":
+	case e.Still, e.Kind != "video" && e.Kind != "audio":
 		return nil
 	case durationS <= 0:
 		return fmt.Errorf("the result's %s is empty", e.Kind)

@@ -19,9 +19,13 @@ var damage = []string{
 }
 
 // DamageOf tells whether a line of ffmpeg's stderr speaks of damaged input:
-// ffmpeg goes on after most of them and exits with 0.
+// ffmpeg goes on after most of them and exits with 0. A line that bears the level
+// info does not, nor one that is indented: these repeat what is written in files.
 func DamageOf(stderrLine string) bool {
 	line := strings.ToLower(stderrLine)
+	if strings.HasPrefix(line, "[info]") || strings.HasPrefix(line, " ") {
+		return false
+	}
 	for _, words := range damage {
 		if strings.Contains(line, words) {
 			return true

@@ -14,6 +14,8 @@ type Expectation struct {
 	Faststart bool
 	Video     *ExpectVideo
 	Audio     string         // codec of every sound track
+	Channels  int            // of every sound track
+	Rate      int            // samples a second of every sound track
 	Streams   []ExpectStream // where the input is known: exactly these
 }
 
@@ -26,6 +28,7 @@ type ExpectVideo struct {
 	BoxWidth, BoxHeight int
 	Turns               bool
 	Encoded             bool // by us: even sides, no rotation tag, known depth
+	Still               bool // a picture made by us: any sides
 	BitDepth            int
 }
 
@@ -41,14 +44,28 @@ func (e Expectation) Check(m *probe.Media) error {
 		return err
 	}
 	for _, s := range m.Streams {
-		if s.Kind == "audio" && e.Audio != "" && s.Codec != e.Audio {
-			return fmt.Errorf("the result's sound is %s, not %s", named(s.Codec), e.Audio)
+		if s.Kind == "audio" {
+			if err := e.checkSound(s); err != nil {
+				return err
+			}
 		}
 		if s.Kind == "video" && e.Video != nil && !s.AttachedPic {
 			if err := e.Video.check(s); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+func (e Expectation) checkSound(s probe.Stream) error {
+	switch {
+	case e.Audio != "" && s.Codec != e.Audio:
+		return fmt.Errorf("the result's sound is %s, not %s", named(s.Codec), e.Audio)
+	case e.Channels > 0 && s.Channels != e.Channels:
+		return fmt.Errorf("the result's sound has %d channels, not %d", s.Channels, e.Channels)
+	case e.Rate > 0 && s.SampleRate != e.Rate:
+		return fmt.Errorf("the result's sound has %d samples a second, not %d", s.SampleRate, e.Rate)
 	}
 	return nil
 }
@@ -95,7 +112,7 @@ func (v *ExpectVideo) check(s probe.Stream) error {
 	case s.Width <= 0 || s.Height <= 0:
 		return fmt.Errorf("the result's picture has no size")
 	}
-	if v.Encoded {
+	if v.Encoded || v.Still {
 		return v.checkEncoded(s)
 	}
 	return nil
@@ -103,7 +120,7 @@ func (v *ExpectVideo) check(s probe.Stream) error {
 
 func (v *ExpectVideo) checkEncoded(s probe.Stream) error {
 	switch {
-	case s.Width%2 != 0 || s.Height%2 != 0:
+	case v.Encoded && (s.Width%2 != 0 || s.Height%2 != 0):
 		return fmt.Errorf("the result's picture is %d×%d: its sides are not even", s.Width, s.Height)
 	case s.Rotation != 0:
 		return fmt.Errorf("the result's picture is not upright: it bears a rotation of %d degrees", s.Rotation)

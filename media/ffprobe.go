@@ -24,6 +24,12 @@ func ProbeArgs(path, demuxer string) []string {
 		guarded(path, demuxer)...)
 }
 
+// ResultDemuxer is the demuxer of a result by its extension, "" where ffprobe
+// finds it itself: by the name of a picture it takes it for one of a sequence.
+func ResultDemuxer(ext string) string {
+	return map[string]string{"jpg": "jpeg_pipe", "png": "png_pipe"}[strings.TrimPrefix(ext, ".")]
+}
+
 // ExplainFFprobe turns what ffprobe said on stderr, when it could read nothing,
 // into one sentence for the buyer.
 func ExplainFFprobe(stderr string, bytes int64) string {

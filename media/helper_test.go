@@ -46,8 +46,10 @@ func resolvedFor(tb testing.TB, s *Service, params string) json.RawMessage {
 }
 
 // look runs ffprobe as the agent does, with the demux pass where it is needed.
-func look(path string) (*InputMedia, error) {
-	out, _ := exec.Command("ffprobe", ProbeArgs(path, "")...).Output()
+func look(path string) (*InputMedia, error) { return lookAs(path, "") }
+
+func lookAs(path, demuxer string) (*InputMedia, error) {
+	out, _ := exec.Command("ffprobe", ProbeArgs(path, demuxer)...).Output()
 	m, err := ParseFFprobe(out)
 	if err != nil || !m.NeedsPackets() {
 		return m, err
@@ -145,7 +147,7 @@ func runService(tb testing.TB, service, params string, paths ...string) result {
 		r.plan = next
 	}
 	r.path = strings.TrimPrefix(r.plan.Args[len(r.plan.Args)-1], "file:")
-	if r.seen, err = look(r.path); err != nil {
+	if r.seen, err = lookAs(r.path, ResultDemuxer(filepath.Ext(r.path))); err != nil {
 		tb.Fatalf("look at the result: %v", err)
 	}
 	r.probed = mustProbe(tb, r.path)

@@ -11,7 +11,7 @@ import (
 )
 
 // field is one param: a struct field and what its tags say. A zero value means
-// "not given", so a range that takes zero is a default of zero.
+// "not given", so a range that takes zero is a default of zero, or a pointer.
 type field struct {
 	index      int
 	name, help string
@@ -31,6 +31,9 @@ func fieldsOf(params any) fieldList {
 	for i := range t.NumField() {
 		sf := t.Field(i)
 		f := field{index: i, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
+		if f.kind == reflect.Pointer {
+			f.kind = sf.Type.Elem().Kind()
+		}
 		f.name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
 		f.isBitrate = sf.Type == reflect.TypeFor[bitrate]()
 		if e := sf.Tag.Get("enum"); e != "" {
@@ -98,7 +101,7 @@ func (f *field) set(v reflect.Value, raw json.RawMessage) string {
 			return "must be one of " + strings.Join(f.enum, ", ")
 		}
 	}
-	if n, ok := number(value); ok && (n < f.min || n > f.max || math.IsNaN(n)) {
+	if n, ok := number(reflect.Indirect(value)); ok && (n < f.min || n > f.max || math.IsNaN(n)) {
 		return fmt.Sprintf("must be from %s to %s", plain(f.min), plain(f.max))
 	}
 	v.Set(value)

@@ -49,11 +49,13 @@ type Plan struct {
 }
 
 // ExpectStream is one stream that the output must have, in the order of its
-// kind. A MinS of 0 asks for no length, a MaxS of 0 allows any.
+// kind. A MinS of 0 asks for no length, a MaxS of 0 allows any, and a still
+// picture has none.
 type ExpectStream struct {
-	Kind string
-	MinS float64
-	MaxS float64
+	Kind  string
+	MinS  float64
+	MaxS  float64
+	Still bool
 }
 
 // lasting allows the contract's slack: a quarter of a second or two frames.

@@ -38,7 +38,7 @@ func (f *field) schema() map[string]any {
 	if f.enum != nil {
 		s["enum"] = f.enum
 	}
-	if f.max > 0 {
+	if f.min != 0 || f.max != 0 {
 		s["minimum"], s["maximum"] = f.min, f.max
 	}
 	if f.def != "" {

@@ -1,0 +1,185 @@
+package media
+
+import (
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"rendermac/media/mediatest"
+)
+
+// painted are the colours of some pixels of a picture file, as any viewer reads
+// it: "x,y" and so on.
+func painted(tb testing.TB, path string, at ...[2]int) (colours [][3]int) {
+	tb.Helper()
+	for _, xy := range at {
+		rgb, err := exec.Command("ffmpeg", "-v", "error", "-i", "file:"+path, "-vf", fmt.Sprintf("format=rgb24,crop=1:1:%d:%d", xy[0], xy[1]), "-frames:v", "1", "-f", "rawvideo", "-").Output()
+		if err != nil || len(rgb) != 3 {
+			tb.Fatalf("%v %v", rgb, err)
+		}
+		colours = append(colours, [3]int{int(rgb[0]), int(rgb[1]), int(rgb[2])})
+	}
+	return colours
+}
+
+func sameColour(tb testing.TB, what string, got, want [3]int, slack float64) {
+	tb.Helper()
+	for i := range want {
+		near(tb, what, float64(got[i]), float64(want[i]), slack)
+	}
+}
+
+// Every kind of file that holds a picture gives one, upright, of its own size.
+func TestThumbnail_OfEverySample(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		params string
+		w, h   int
+	}{
+		{"01_normal_h264_aac.mp4", `{"at_s":1}`, 640, 360},
+		{"02_odd_641x361_444.mp4", `{}`, 641, 361},
+		{"03_vfr.mp4", `{"at_fraction":1}`, 320, 180},
+		{"04_hevc10_hdr10.mov", `{"at_s":1,"width":240}`, 240, 135},
+		{"05_rotate90.mp4", `{"format":"png"}`, 180, 320},
+		{"06_two_audio_subs.mkv", `{"at_s":2.99}`, 320, 180},
+		{"09_tmcd.mov", `{"at_fraction":0,"width":5000}`, 320, 180},
+		{"15_prores4444_alpha.mov", `{}`, 160, 90},
+		{"15_prores4444_alpha.mov", `{"format":"png"}`, 160, 90},
+		{"16_anim.gif", `{"at_s":1.95}`, 160, 90},
+		{"17_alpha_vp9.webm", `{"format":"png"}`, 160, 90},
+		{"18b_still_odd.png", `{"at_s":7}`, 321, 181},
+		{"19_fragmented.mp4", `{"at_s":1.5}`, 320, 180},
+		{"20_ts_offset.ts", `{"at_s":1}`, 320, 180},
+		{"21_raw.h264", `{"at_fraction":0.5}`, 320, 180},
+		{"22_interlaced_sar_2997.mp4", `{"at_s":1}`, 655, 480},
+		{"24_one_frame.mp4", `{"at_fraction":1}`, 320, 180},
+		{"25_tiny_2x2.mp4", `{}`, 2, 2},
+		{"30_av1.mp4", `{"at_s":1}`, 320, 180},
+	} {
+		t.Run(c.name+c.params, func(t *testing.T) {
+			path := sample(t, c.name)
+			t.Parallel()
+			r := right(t, "ffmpeg.thumbnail", c.params, path)
+			v := r.stream(t, "video")
+			want := "mjpeg yuvj420p"
+			if strings.Contains(c.params, "png") {
+				want = "png rgb"
+			}
+			if got := v.Codec + " " + v.PixelFormat; v.Width != c.w || v.Height != c.h || !strings.HasPrefix(got, want) || v.Rotation != 0 || v.PixelAspect != 1 {
+				t.Errorf("it is %d×%d %s, turned %d, pixels of %v", v.Width, v.Height, got, v.Rotation, v.PixelAspect)
+			}
+		})
+	}
+}
+
+// numbered is a film of which each frame tells its number by its grey: a red
+// of 8 for each.
+func numbered(tb testing.TB, name string, more ...string) string {
+	tb.Helper()
+	args := []string{"-f", "lavfi", "-i", "nullsrc=s=64x64:r=10:d=3,format=gray,geq=lum='N*8',format=yuvj420p"}
+	return mediatest.Clip(tb, name, append(args, more...)...)
+}
+
+// frameOf is the number of the frame that a picture shows.
+func frameOf(tb testing.TB, path string) int { return (painted(tb, path, [2]int{32, 32})[0][0] + 4) / 8 }
+
+// It is the frame that a player shows at that time, not the next key frame, nor
+// the one after; also in the last frame and between two.
+func TestThumbnail_IsTheFrameOnScreen(t *testing.T) {
+	x264 := []string{"-c:v", "libx264", "-qp", "1", "-g", "12", "-bf", "3"}
+	films := map[string]string{
+		"mp4":         numbered(t, "in.mp4", x264...),
+		"ts":          numbered(t, "in.ts", x264...),
+		"mkv":         numbered(t, "in.mkv", x264...),
+		"late":        numbered(t, "late.mp4", append([]string{"-output_ts_offset", "5"}, x264...)...),
+		"key frames":  numbered(t, "in.mov", "-c:v", "mjpeg", "-q:v", "1"),
+		"gif":         numbered(t, "in.gif"),
+		"webp-like":   numbered(t, "in.apng", "-plays", "0", "-f", "apng"),
+		"long breaks": numbered(t, "vfr.mp4", append([]string{"-vf", `select='not(mod(n\,10))'`, "-fps_mode", "vfr"}, x264...)...),
+	}
+	for name, path := range films {
+		for _, c := range []struct {
+			params string
+			frame  int
+		}{
+			{`{"at_s":0,"format":"png"}`, 0}, {`{"at_s":1.2,"format":"png"}`, 12}, {`{"at_s":1.25,"format":"png"}`, 12},
+			{`{"at_s":2.5,"format":"png"}`, 25}, {`{"at_s":2.95,"format":"png"}`, 29}, {`{"at_fraction":1,"format":"png"}`, 29}, {`{"at_fraction":0.5,"format":"png"}`, 15},
+		} {
+			t.Run(name+c.params, func(t *testing.T) {
+				want := c.frame
+				if name == "long breaks" {
+					want = want / 10 * 10
+				}
+				t.Parallel()
+				if got := frameOf(t, right(t, "ffmpeg.thumbnail", c.params, path).path); got != want {
+					t.Errorf("it is frame %d, want %d", got, want)
+				}
+			})
+		}
+	}
+}
+
+// The colours are those of the source, for viewers that read jpg and png as they
+// always do.
+func TestThumbnail_ColoursStayTrue(t *testing.T) {
+	red := "color=c=0xC02040:s=320x180:d=0.2"
+	for name, path := range map[string]string{
+		"untagged SD": mediatest.Clip(t, "sd.mp4", "-f", "lavfi", "-i", red, "-c:v", "libx264", "-qp", "4", "-pix_fmt", "yuv420p"),
+		"bt709": mediatest.Clip(t, "hd.mp4", "-f", "lavfi", "-i", red, "-vf", "scale=out_color_matrix=bt709,format=yuv420p",
+			"-c:v", "libx264", "-qp", "4", "-colorspace", "bt709", "-color_primaries", "bt709", "-color_trc", "bt709"),
+		"full range": mediatest.Clip(t, "full.mov", "-f", "lavfi", "-i", red, "-c:v", "mjpeg", "-q:v", "1", "-pix_fmt", "yuvj420p"),
+		"RGB":        mediatest.Clip(t, "rgb.mov", "-f", "lavfi", "-i", red, "-c:v", "png", "-pix_fmt", "rgb24"),
+		"untagged HD": mediatest.Clip(t, "u.mp4", "-f", "lavfi", "-i", "color=c=0xC02040:s=1280x720:d=0.1", "-vf", "scale=out_color_matrix=bt709,format=yuv420p",
+			"-c:v", "libx264", "-qp", "4"),
+	} {
+		for _, params := range []string{`{"width":64}`, `{"width":64,"format":"png"}`} {
+			t.Run(name+params, func(t *testing.T) {
+				t.Parallel()
+				r := right(t, "ffmpeg.thumbnail", params, path)
+				sameColour(t, "the red", painted(t, r.path, [2]int{30, 10})[0], [3]int{0xc0, 0x20, 0x40}, 5)
+			})
+		}
+	}
+}
+
+// See-through parts lie over black in a jpg, and stay in a png.
+func TestThumbnail_Alpha(t *testing.T) {
+	path := mediatest.Clip(t, "in.mov", "-f", "lavfi", "-i", "color=c=0xC08040@0.5:s=64x64:d=0.2,format=yuva444p10le", "-c:v", "prores_ks", "-pix_fmt", "yuva444p10le")
+	sameColour(t, "over black", painted(t, right(t, "ffmpeg.thumbnail", `{}`, path).path, [2]int{9, 9})[0], [3]int{0x60, 0x40, 0x20}, 6)
+	r := right(t, "ffmpeg.thumbnail", `{"format":"png"}`, path)
+	sameColour(t, "see-through", painted(t, r.path, [2]int{9, 9})[0], [3]int{0xc0, 0x80, 0x40}, 6)
+	if f := r.stream(t, "video").PixelFormat; f != "rgba" {
+		t.Errorf("it is %s", f)
+	}
+}
+
+// A picture of an HDR film is as bright as the film tone-mapped by transcode.
+func TestThumbnail_HDR(t *testing.T) {
+	path := sample(t, "04_hevc10_hdr10.mov")
+	film := transcode(t, `{"preset":"web-480p","quality":90}`, path).path
+	frame := mediatest.Clip(t, "frame.png", "-i", "file:"+film, "-vf", "scale=in_color_matrix=bt709,format=rgb24", "-frames:v", "1")
+	at := [][2]int{{60, 60}, {200, 100}, {300, 200}, {400, 50}}
+	got, want := painted(t, right(t, "ffmpeg.thumbnail", `{"at_s":0}`, path).path, at...), painted(t, frame, at...)
+	for i := range at {
+		sameColour(t, fmt.Sprint(at[i]), got[i], want[i], 20)
+	}
+	if _, _, err := planService(t, "ffmpeg.thumbnail", `{}`, path); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestThumbnail_SaysWhyNot(t *testing.T) {
+	for _, c := range []struct{ sample, params, want string }{
+		{"07b_audio.m4a", `{}`, "the input has no video stream"},
+		{"08_coverart.mp3", `{}`, "the input has no video stream"},
+		{"01_normal_h264_aac.mp4", `{"at_s":9}`, "at_s (9) is past the end of the input's picture (3 s)"},
+		{"24_one_frame.mp4", `{"at_s":1}`, "past the end"},
+		{"13_zero_byte.mp4", `{}`, "no film, sound or picture"},
+	} {
+		_, _, err := planService(t, "ffmpeg.thumbnail", c.params, sample(t, c.sample))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s with %s: %v, want %q", c.sample, c.params, err, c.want)
+		}
+	}
+}
