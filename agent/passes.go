@@ -16,7 +16,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 		return plan, err
 	}
 	worst := &complaints{}
-	for done := 0.0; ; {
+	for done := 0.0; len(plan.Args) > 0; {
 		said, err := r.pass(ctx, plan, done)
 		if err != nil {
 			return plan, err

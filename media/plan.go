@@ -42,7 +42,8 @@ type Plan struct {
 	Warnings    []string       // for commit: what was left out, or done another way
 
 	// Next makes the pass after this one from the lines that this one wrote to
-	// stderr; it is nil in the last, whose Streams and Warnings are the run's.
+	// stderr; it is nil in the last, whose Streams and Warnings are the run's. A
+	// plan without Args is the last and runs nothing: what there is will do.
 	Next func(said []string) (Plan, error)
 	// Upto is how much of the whole run is done after this pass; 0 is all of it.
 	Upto float64
