@@ -18,9 +18,10 @@ func guarded(path, demuxer string) []string {
 }
 
 // ProbeArgs is the argv after "ffprobe" whose output ParseFFprobe reads; path
-// is absolute, demuxer is empty where it is not known yet.
+// is absolute, demuxer is empty where it is not known yet. The first frame is
+// shown too: photos say there, and nowhere else, how they are turned.
 func ProbeArgs(path, demuxer string) []string {
-	return append([]string{"-hide_banner", "-loglevel", "error", "-show_format", "-show_streams", "-of", "json"},
+	return append([]string{"-hide_banner", "-loglevel", "error", "-show_format", "-show_streams", "-show_frames", "-read_intervals", "%+#1", "-of", "json"},
 		guarded(path, demuxer)...)
 }
 

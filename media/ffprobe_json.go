@@ -11,7 +11,11 @@ import (
 // ffprobe's own JSON, as far as it is read.
 type ffprobeOutput struct {
 	Streams []ffprobeStream `json:"streams"`
-	Format  struct {
+	Frames  []struct {
+		Stream   int        `json:"stream_index"`
+		SideData []sideData `json:"side_data_list"`
+	} `json:"frames"`
+	Format struct {
 		Name     string            `json:"format_name"`
 		Start    string            `json:"start_time"`
 		Duration string            `json:"duration"`
@@ -46,9 +50,21 @@ type ffprobeStream struct {
 	Duration    string            `json:"duration"`
 	Disposition map[string]int    `json:"disposition"`
 	Tags        map[string]string `json:"tags"`
-	SideData    []struct {
-		Rotation float64 `json:"rotation"`
-	} `json:"side_data_list"`
+	SideData    []sideData        `json:"side_data_list"`
+}
+
+// sideData may be a display matrix; what is none has no rotation.
+type sideData struct {
+	Rotation *float64 `json:"rotation"`
+}
+
+func rotationOf(list []sideData) (degrees int) {
+	for _, d := range list {
+		if d.Rotation != nil {
+			degrees = (int(math.Round(*d.Rotation)) + 720) % 360
+		}
+	}
+	return degrees
 }
 
 // ParseFFprobe reads the output of the command that ProbeArgs names.
@@ -66,6 +82,13 @@ func ParseFFprobe(jsonOut []byte) (*InputMedia, error) {
 		m.Streams = append(m.Streams, s.reduced(m.StartS))
 		if tc := s.Tags["timecode"]; tc != "" && m.Timecode == "" {
 			m.Timecode = tc
+		}
+	}
+	for _, f := range out.Frames {
+		for i := range m.Streams {
+			if turned := rotationOf(f.SideData); m.Streams[i].Index == f.Stream && turned != 0 {
+				m.Streams[i].Rotation = turned
+			}
 		}
 	}
 	if len(m.Streams) == 0 {
@@ -96,9 +119,7 @@ func (s ffprobeStream) reduced(fileStart float64) InputStream {
 		r.FPS = whole
 	}
 	r.Variable = s.Kind == "video" && mean > 0 && math.Abs(whole-mean) > 0.002*mean
-	for _, d := range s.SideData {
-		r.Rotation = (int(math.Round(d.Rotation)) + 720) % 360
-	}
+	r.Rotation = rotationOf(s.SideData)
 	return r
 }
 

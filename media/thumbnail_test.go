@@ -1,12 +1,17 @@
 package media
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"rendermac/media/mediatest"
+	"rendermac/media/probe"
 )
 
 // painted are the colours of some pixels of a picture file, as any viewer reads
@@ -151,6 +156,32 @@ func TestThumbnail_HDR(t *testing.T) {
 		sameColour(t, fmt.Sprint(at[i]), got[i], want[i], 20)
 	}
 	if _, _, err := planService(t, "ffmpeg.thumbnail", `{}`, path); err != nil {
+		t.Error(err)
+	}
+}
+
+// A photo says by EXIF how it is turned.
+func TestThumbnail_OfAPhoto(t *testing.T) {
+	path := mediatest.Clip(t, "photo.jpg", "-f", "lavfi", "-i", "color=red:s=64x48", "-frames:v", "1")
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	exif := "\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
+	turned := filepath.Join(t.TempDir(), "turned")
+	if err := os.WriteFile(turned, slices.Concat(data[:2], []byte(exif), data[2:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := runService(t, "ffmpeg.thumbnail", `{}`, turned)
+	if v := r.stream(t, "video"); v.Width != 48 || v.Height != 64 {
+		t.Errorf("it is %d×%d", v.Width, v.Height)
+	}
+	said, err := json.Marshal(r.in[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := catalogued(t, "ffmpeg.thumbnail")
+	if err := s.Expect(resolvedFor(t, s, `{}`), []*probe.Media{probed(turned)}, []json.RawMessage{said}).Check(r.probed); err != nil {
 		t.Error(err)
 	}
 }
