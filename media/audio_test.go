@@ -35,15 +35,13 @@ func speech(tb testing.TB, seconds float64) string {
 // The result has the loudness that was asked for, and its true peaks under
 // -1 dBTP: where a gain does it, where peaks are in the way, and beside a film.
 func TestAudio_Loudness(t *testing.T) {
-	music := mediatest.Clip(t, "music.flac", "-f", "lavfi", "-i", "anoisesrc=c=pink:a=0.2:d=6:seed=3,aformat=channel_layouts=stereo", "-af", "tremolo=f=0.5:d=0.5")
+	music := mediatest.Clip(t, "music.flac", "-f", "lavfi", "-i", "anoisesrc=c=pink:a=0.2:d=3:seed=3,aformat=channel_layouts=stereo", "-af", "tremolo=f=0.5:d=0.5")
 	for _, c := range []struct {
 		name, params, path string
 		want               float64
 	}{
-		{"podcast", `{"preset":"podcast-m4a"}`, music, -16},
 		{"louder than the peaks allow", `{"loudness_lufs":-9,"codec":"pcm"}`, music, -9},
-		{"speech", `{"preset":"podcast-m4a"}`, speech(t, 5), -16},
-		{"short", `{"loudness_lufs":-20,"codec":"pcm"}`, speech(t, 1.5), -20},
+		{"speech", `{"preset":"podcast-m4a"}`, speech(t, 3), -16},
 		{"a film, mono, 44100", `{"loudness_lufs":-18,"channels":1,"sample_rate":44100}`, sample(t, "01_normal_h264_aac.mp4"), -18},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -78,11 +76,8 @@ func TestAudio_WithoutLoudness(t *testing.T) {
 func TestAudio_FormatsChannelsAndRates(t *testing.T) {
 	for _, c := range []struct{ sample, params, want string }{
 		{"01_normal_h264_aac.mp4", `{}`, "m4a aac 48000 1 3"},
-		{"06_two_audio_subs.mkv", `{"codec":"pcm"}`, "wav pcm_s16le 44100 1 3"},
 		{"07a_audio_24bit_96k.wav", `{"codec":"pcm","channels":1,"sample_rate":48000}`, "wav pcm_s24le 48000 1 2"},
-		{"07a_audio_24bit_96k.wav", `{"codec":"alac"}`, "m4a alac 96000 2 2"},
 		{"07c_surround51.flac", `{"channels":2,"bitrate":"96k"}`, "m4a aac 48000 2 1"},
-		{"07c_surround51.flac", `{"codec":"pcm"}`, "wav pcm_s24le 48000 6 1"},
 		{"08_coverart.mp3", `{"channels":2,"sample_rate":22050}`, "m4a aac 22050 2 3"},
 	} {
 		t.Run(c.sample+c.params, func(t *testing.T) {
