@@ -84,8 +84,8 @@ func TestPasses_CancelInTheSecond(t *testing.T) {
 
 func TestPasses_StallInTheSecond(t *testing.T) {
 	srv, a, _, _ := audioRun(t, `while :; do echo out_time_us=1000; echo progress=continue; sleep 0.02; done`,
-		func(a *agent) { a.Stall = 2 * time.Second })
-	if fail := failsWith(t, srv, a, "internal_error"); !strings.Contains(fail.Message, "no progress for 2s") {
+		func(a *agent) { a.Stall = 6 * time.Second })
+	if fail := failsWith(t, srv, a, "internal_error"); !strings.Contains(fail.Message, "no progress for 6s") {
 		t.Errorf("the agent says %q", fail.Message)
 	}
 }
