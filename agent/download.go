@@ -67,6 +67,7 @@ func (r *run) holdInputs() (missing int64) {
 func (r *run) letInputsGo() {
 	for i, h := range r.holds {
 		os.Remove(r.inputPath(i))
+		os.RemoveAll(r.unpackedPath(i))
 		if h != nil {
 			h.release()
 		}

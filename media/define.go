@@ -10,6 +10,7 @@ import (
 type definition[P any] struct {
 	name, title          string
 	minInputs, maxInputs int
+	archive              string // what its one input is a zip of: "" none, or Frames or Bundle
 	presets              []presetOf[P]
 	// settle brings preset and explicit params together and refuses pairs
 	// that exclude each other; sent names the params that the buyer sent.
@@ -33,7 +34,7 @@ func define[P any](d definition[P]) *Service {
 		fields.allow("preset", p.name)
 	}
 	s := &Service{
-		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs,
+		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs, Archive: d.archive,
 		schema: fields.schema(d.title), presets: listed(d.presets),
 		resolve: d.resolver(fields),
 		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },

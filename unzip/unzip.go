@@ -9,15 +9,17 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"os"
 )
 
 // Limits bound what a zip may hold.
 type Limits struct {
-	Bytes   int64                  // of content, unpacked, without what Skip leaves out
-	Entries int                    // files and folders, with what Skip leaves out
-	Skip    func(name string) bool // what stays packed; nil skips nothing
-	Wrote   func(bytes int64)      // is told what reaches the disk; may be nil
+	Bytes   int64                   // of content, unpacked, without what Skip leaves out
+	Entries int                     // files and folders, with what Skip leaves out
+	Skip    func(name string) bool  // what stays packed; nil skips nothing
+	Room    func(bytes int64) error // is asked for it all before anything is written; may be nil
+	Wrote   func(bytes int64)       // is told what reaches the disk; may be nil
 }
 
 // Refused is one plain sentence on what is wrong with the zip. Every other error
@@ -46,6 +48,11 @@ func Extract(ctx context.Context, path, dir string, limits Limits) (names []stri
 	if err != nil {
 		return nil, err
 	}
+	if limits.Room != nil {
+		if err := limits.Room(contentOf(entries)); err != nil {
+			return nil, err
+		}
+	}
 	if err := os.Mkdir(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the folder to unpack into: %w", err)
 	}
@@ -67,7 +74,6 @@ func (z zipFile) entries(ctx context.Context, limits Limits) ([]entry, error) {
 		return nil, err
 	}
 	names := newNameBook()
-	left := limits.Bytes
 	for i := range entries {
 		e := &entries[i]
 		if err := e.check(); err != nil {
@@ -76,13 +82,23 @@ func (z zipFile) entries(ctx context.Context, limits Limits) ([]entry, error) {
 		if err := names.add(e); err != nil {
 			return nil, err
 		}
-		if e.skipped = limits.Skip != nil && limits.Skip(e.name); e.skipped {
-			continue
-		}
-		if e.size > left {
-			return nil, refused("the zip unpacks to more than %d bytes, which is the most that is accepted here", limits.Bytes)
-		}
-		left -= e.size
+		e.skipped = limits.Skip != nil && limits.Skip(e.name)
+	}
+	if contentOf(entries) > limits.Bytes {
+		return nil, refused("the zip unpacks to more than %d bytes, which is the most that is accepted here", limits.Bytes)
 	}
 	return entries, z.locate(ctx, entries, int64(end.at))
+}
+
+// contentOf is how much the entries unpack to, by what they announce.
+func contentOf(entries []entry) (total int64) {
+	for _, e := range entries {
+		if e.size > math.MaxInt64-total {
+			return math.MaxInt64
+		}
+		if !e.skipped {
+			total += e.size
+		}
+	}
+	return total
 }

@@ -260,6 +260,11 @@ func TestExtract_Limits(t *testing.T) {
 	}
 	expectRefusal(t, build(t, many...), unzip.Limits{Bytes: 1 << 20, Entries: 10}, "holds 11 entries: at most 10")
 	expectRefusal(t, build(t, many...), unzip.Limits{Bytes: 1099, Entries: 11}, "more than 1099 bytes")
+	full, asked := errors.New("full"), int64(0)
+	room := func(n int64) error { asked = n; return full }
+	if _, _, err := extract(t, build(t, many...), unzip.Limits{Bytes: 1100, Entries: 11, Room: room}); !errors.Is(err, full) || asked != 1100 {
+		t.Errorf("without room: %v after %d bytes were asked for", err, asked)
+	}
 	if _, names, err := extract(t, build(t, many...), unzip.Limits{Bytes: 1100, Entries: 11}); err != nil || len(names) != 11 {
 		t.Errorf("just inside the limits: %d files, %v", len(names), err)
 	}
