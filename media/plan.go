@@ -47,6 +47,7 @@ type Plan struct {
 	DurationS   float64        // of the output; 0 unknown: progress has no fraction then
 	ExpectBytes int64          // a generous guess, for the check of free space
 	Streams     []ExpectStream // what CheckOutput holds the result against
+	Frames      int64          // of the picture, where they are counted; 0 is unknown
 	Warnings    []string       // for commit: what was left out, or done another way
 
 	// Next makes the pass after this one from the lines that this one wrote to
