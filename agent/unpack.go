@@ -14,6 +14,8 @@ import (
 // that the service takes.
 func (r *run) understand(ctx context.Context, service *media.Service, paths []string) ([]media.Input, error) {
 	switch service.Archive {
+	case media.Frames:
+		return r.unpackFrames(ctx, paths[0])
 	case media.Bundle:
 		files, err := r.unpack(ctx, paths[0], r.unpackedPath(0), unzip.Limits{Bytes: 4 << 30, Entries: 50_000})
 		return []media.Input{{Path: r.unpackedPath(0), Files: files}}, err
