@@ -11,12 +11,21 @@ var _ = define(definition[transcodeParams]{
 		"video_codec": onlyEncoded["video_codec"], "container": onlyEncoded["container"],
 		"audio_codec": {"aac", "alac", "pcm", "none"},
 	},
-	settle: settleTranscode,
+	settle: settleConcat,
 	needs:  needsOfConcat,
 	output: (*transcodeParams).file,
 	plan:   planConcat,
 	expect: expectConcat,
 })
+
+// settleConcat takes ALAC where a preset would copy: joined sound is no copy, and
+// ALAC loses as little.
+func settleConcat(p *transcodeParams, sent paramSet) []Fault {
+	if p.AudioCodec == "copy" {
+		p.AudioCodec = "alac"
+	}
+	return settleTranscode(p, sent)
+}
 
 // needsOfConcat is what the film as a whole needs; tone-mapping is needed for
 // one input that is HDR where the film is not.
