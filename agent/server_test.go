@@ -335,11 +335,15 @@ func (s *fakeServer) uploaded(attempt string) (whole []byte) {
 
 // offer makes an offer of a transcode of one input and sends it on session on.
 func (s *fakeServer) offer(on *fakeSession, attempt string, input []byte, params string) *agentproto.LeaseOffer {
+	return s.offerOf("ffmpeg.transcode", on, attempt, input, params)
+}
+
+func (s *fakeServer) offerOf(service string, on *fakeSession, attempt string, input []byte, params string) *agentproto.LeaseOffer {
 	path := "/v1/blobs/inputs/" + attempt
 	o := &agentproto.LeaseOffer{
 		IDs:           agentproto.IDs{JobID: "job_" + attempt, AttemptID: attempt, LeaseEpoch: 1},
 		AttemptNumber: 1, CommitToken: "token-1-" + attempt, LeaseTTL: s.terms.LeaseTTL,
-		Service: "ffmpeg.transcode", Params: agentproto.RawJSON(params),
+		Service: service, Params: agentproto.RawJSON(params),
 		Inputs: []agentproto.Input{{Name: "clip.mp4", URL: s.URL + path, Bytes: int64(len(input)), SHA256: digest(input)}},
 		Output: agentproto.Output{Key: "outputs/x", ContentType: "video/mp4", PartBytes: partBytes},
 	}

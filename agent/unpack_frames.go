@@ -73,7 +73,7 @@ func (r *run) lineUp(ctx context.Context, in *media.Input, from string, files []
 		if fault := is.Unlike(first); fault != "" {
 			return 0, failed(fence.RunnerFailed, "the zip's image %.60q %s %.60q: all must be alike", path.Base(name), fault, path.Base(files[0]))
 		}
-		ours := media.FrameName(i+1)
+		ours := media.FrameName(i + 1)
 		if err := os.Rename(filepath.Join(from, filepath.FromSlash(name)), filepath.Join(in.Path, ours)); err != nil {
 			return 0, diskFailure(err)
 		}
