@@ -67,6 +67,8 @@ func (r *run) holdInputs() (missing int64) {
 func (r *run) letInputsGo() {
 	for i, h := range r.holds {
 		os.Remove(r.inputPath(i))
+		os.RemoveAll(r.unpackedPath(i))
+		os.RemoveAll(r.framesPath(i))
 		if h != nil {
 			h.release()
 		}

@@ -20,8 +20,11 @@ import (
 func (r *run) probeInputs(ctx context.Context, paths []string) ([]media.Input, error) {
 	var inputs []media.Input
 	var said []agentproto.RawJSON
-	for _, path := range paths {
+	for i, path := range paths {
 		m, err := r.ffprobe(ctx, path, "")
+		if f := (*failure)(nil); errors.As(err, &f) && len(paths) > 1 {
+			return nil, failed(f.code, "input %d: %s", i+1, f.message)
+		}
 		if err != nil {
 			return nil, err
 		}

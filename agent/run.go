@@ -128,7 +128,7 @@ func (r *run) produce(ctx context.Context) error {
 		return err
 	}
 	r.report.enter("running")
-	inputs, err := r.probeInputs(ctx, paths)
+	inputs, err := r.understand(ctx, service, paths)
 	if err != nil {
 		return err
 	}

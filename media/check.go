@@ -28,6 +28,9 @@ func (s *Service) CheckOutput(plan Plan, out *InputMedia) error {
 		if err := want.check(stream.DurationS); err != nil {
 			return err
 		}
+		if want.Kind == "video" && plan.Frames > 0 && stream.Frames != plan.Frames {
+			return wrongFrames(stream.Frames, plan.Frames)
+		}
 	}
 	for _, kind := range []string{"video", "audio", "subtitle"} {
 		if len(got[kind]) > 0 {
@@ -49,4 +52,8 @@ func (e ExpectStream) check(durationS float64) error {
 		return fmt.Errorf("the result's %s lasts %.2f s where the input promises at most %.2f s", e.Kind, durationS, e.MaxS)
 	}
 	return nil
+}
+
+func wrongFrames(got, want int64) error {
+	return fmt.Errorf("the result has %d frames, not %d", got, want)
 }

@@ -10,7 +10,12 @@ import (
 type definition[P any] struct {
 	name, title          string
 	minInputs, maxInputs int
+	archive              string // what its one input is a zip of: "" none, or Frames or Bundle
 	presets              []presetOf[P]
+	// without and only keep what P has from another service to what this one
+	// can do: params that it does not have, and of others the values that it does.
+	without []string
+	only    map[string][]string
 	// settle brings preset and explicit params together and refuses pairs
 	// that exclude each other; sent names the params that the buyer sent.
 	settle func(p *P, sent paramSet) []Fault
@@ -28,12 +33,15 @@ type presetOf[P any] struct {
 // define puts a service into the catalogue. The params of a service are one
 // struct; its "preset" field, if it has one, takes the names of the presets.
 func define[P any](d definition[P]) *Service {
-	fields := fieldsOf(new(P))
+	fields := fieldsOf(new(P)).without(d.without)
+	for name, values := range d.only {
+		fields.find(name).enum = values
+	}
 	for _, p := range d.presets {
 		fields.allow("preset", p.name)
 	}
 	s := &Service{
-		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs,
+		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs, Archive: d.archive,
 		schema: fields.schema(d.title), presets: listed(d.presets),
 		resolve: d.resolver(fields),
 		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },
@@ -60,6 +68,7 @@ func (d definition[P]) resolver(fields fieldList) func(json.RawMessage) (json.Ra
 			}
 		}
 		faults = append(faults, fields.decode(p, sent)...)
+		faults = append(faults, fields.missing(p, sent)...)
 		for _, f := range faults { // pairs are judged without what is wrong alone
 			delete(sent, strings.TrimPrefix(f.Location, "params."))
 		}

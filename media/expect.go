@@ -30,6 +30,7 @@ type ExpectVideo struct {
 	Encoded             bool // by us: even sides, no rotation tag, known depth
 	Still               bool // a picture made by us: any sides
 	BitDepth            int
+	Frames              int64 // exact
 }
 
 // Check is nil, or one sentence on the first thing that is not as promised.
@@ -111,6 +112,8 @@ func (v *ExpectVideo) check(s probe.Stream) error {
 		return fmt.Errorf("the result's picture has profile %s, not %s", named(s.Profile), v.Profile)
 	case s.Width <= 0 || s.Height <= 0:
 		return fmt.Errorf("the result's picture has no size")
+	case v.Frames > 0 && s.Frames != v.Frames:
+		return wrongFrames(s.Frames, v.Frames)
 	}
 	if v.Encoded || v.Still {
 		return v.checkEncoded(s)

@@ -41,6 +41,7 @@ type ffprobeStream struct {
 	Primaries   string            `json:"color_primaries"`
 	RealRate    string            `json:"r_frame_rate"`
 	MeanRate    string            `json:"avg_frame_rate"`
+	Frames      string            `json:"nb_frames"`
 	SampleRate  string            `json:"sample_rate"`
 	Channels    int               `json:"channels"`
 	Layout      string            `json:"channel_layout"`
@@ -107,6 +108,7 @@ func (s ffprobeStream) reduced(fileStart float64) InputStream {
 		AttachedPic: s.Disposition["attached_pic"] == 1 || s.Disposition["timed_thumbnails"] == 1,
 	}
 	r.SampleRate, _ = strconv.Atoi(s.SampleRate)
+	r.Frames, _ = strconv.ParseInt(s.Frames, 10, 64)
 	if bits, _ := strconv.Atoi(s.RawBits); bits > 0 {
 		r.SampleBits = bits
 	}

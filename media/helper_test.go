@@ -118,17 +118,40 @@ func planService(tb testing.TB, service, params string, paths ...string) (Plan, 
 	var seen []*InputMedia
 	var inputs []Input
 	for _, path := range paths {
-		in, err := lookOnce(path)
+		in, err := inputAt(path)
 		if err != nil {
 			return Plan{}, nil, err
 		}
-		seen = append(seen, in)
-		inputs = append(inputs, Input{Path: path, Demuxer: in.Demuxer(), Media: *in})
+		seen = append(seen, &in.Media)
+		inputs = append(inputs, in)
 	}
 	env := thisDevice
 	env.OutPath = filepath.Join(tb.TempDir(), "out."+s.Output(resolved).Ext)
 	p, err := s.Plan(resolved, inputs, env)
 	return p, seen, err
+}
+
+// inputAt is a file as ffprobe sees it; a folder is one of images that the agent
+// has lined up.
+func inputAt(path string) (Input, error) {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		m, err := lookOnce(path)
+		if err != nil {
+			return Input{}, err
+		}
+		return Input{Path: path, Demuxer: m.Demuxer(), Media: *m}, nil
+	}
+	in := Input{Path: path, Demuxer: "image2"}
+	for _, e := range entries {
+		in.Files = append(in.Files, e.Name())
+	}
+	m, err := look(filepath.Join(path, in.Files[0]))
+	if err != nil {
+		return in, err
+	}
+	in.Media = m.Sequence(len(in.Files), 0)
+	return in, nil
 }
 
 // runService does what an agent does up to the look at the result.

@@ -35,6 +35,7 @@ type InputStream struct {
 	Transfer    string  `json:"transfer"`
 	Primaries   string  `json:"primaries"`
 	FPS         float64 `json:"fps"`
+	Frames      int64   `json:"frames"` // where the file, or who renders it, counts them
 	Variable    bool    `json:"variable_rate"`
 	SampleRate  int     `json:"sample_rate"`
 	Channels    int     `json:"channels"`
@@ -109,7 +110,7 @@ func fromProbe(m *probe.Media) *InputMedia {
 	for i, s := range m.Streams {
 		im.Streams = append(im.Streams, InputStream{
 			Index: i, Kind: s.Kind, Codec: s.Codec, Tag: s.Tag, Profile: s.Profile,
-			Width: s.Width, Height: s.Height, PixelAspect: 1, FPS: s.FPS,
+			Width: s.Width, Height: s.Height, PixelAspect: 1, FPS: s.FPS, Frames: s.Frames,
 			Matrix: s.Color.Matrix, Transfer: s.Color.Transfer, Primaries: s.Color.Primaries,
 			SampleRate: s.SampleRate, Channels: s.Channels,
 			StartS: s.StartS, DurationS: s.DurationS, Language: s.Language, AttachedPic: s.AttachedPic,

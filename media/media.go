@@ -31,6 +31,7 @@ type Output struct{ Ext, ContentType string }
 type Service struct {
 	Name, Title          string
 	MinInputs, MaxInputs int
+	Archive              string // what its one input is a zip of: "" none, or Frames or Bundle
 
 	schema  json.RawMessage
 	presets []Preset

@@ -13,10 +13,11 @@ import (
 // field is one param: a struct field and what its tags say. A zero value means
 // "not given", so a range that takes zero is a default of zero, or a pointer.
 type field struct {
-	index      int
+	index      []int
 	name, help string
 	kind       reflect.Kind
 	isBitrate  bool
+	required   bool
 	enum       []string
 	min, max   float64
 	def        string
@@ -24,18 +25,22 @@ type field struct {
 
 type fieldList []field
 
-// fieldsOf reads the tags json, help, enum, min, max and default of a struct.
+// fieldsOf reads the tags json, help, required, enum, min, max and default of a
+// struct. The fields of one that is embedded count as its own, but for those
+// that it has under the same name.
 func fieldsOf(params any) fieldList {
-	t := reflect.TypeOf(params).Elem()
 	var list fieldList
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		f := field{index: i, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
+	for _, sf := range reflect.VisibleFields(reflect.TypeOf(params).Elem()) {
+		if sf.Anonymous {
+			continue
+		}
+		f := field{index: sf.Index, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
 		if f.kind == reflect.Pointer {
 			f.kind = sf.Type.Elem().Kind()
 		}
 		f.name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
 		f.isBitrate = sf.Type == reflect.TypeFor[bitrate]()
+		_, f.required = sf.Tag.Lookup("required")
 		if e := sf.Tag.Get("enum"); e != "" {
 			f.enum = strings.Split(e, ",")
 		}
@@ -55,6 +60,11 @@ func (l fieldList) find(name string) *field {
 	return nil
 }
 
+// without leaves out params of an embedded struct that mean nothing to a service.
+func (l fieldList) without(names []string) fieldList {
+	return slices.DeleteFunc(l, func(f field) bool { return slices.Contains(names, f.name) })
+}
+
 func (l fieldList) allow(name, value string) {
 	if f := l.find(name); f != nil {
 		f.enum = append(f.enum, value)
@@ -70,8 +80,19 @@ func (l fieldList) decode(params any, sent paramSet) []Fault {
 			faults = append(faults, Fault{location(name), "is no param of this service" + l.suggestion(name)})
 			continue
 		}
-		if msg := f.set(v.Field(f.index), sent[name]); msg != "" {
+		if msg := f.set(v.FieldByIndex(f.index), sent[name]); msg != "" {
 			faults = append(faults, Fault{location(name), msg})
+		}
+	}
+	return faults
+}
+
+// missing are the required params that neither the buyer nor a preset gave.
+func (l fieldList) missing(params any, sent paramSet) (faults []Fault) {
+	v := reflect.ValueOf(params).Elem()
+	for _, f := range l {
+		if f.required && v.FieldByIndex(f.index).IsZero() && !sent.has(f.name) {
+			faults = append(faults, Fault{location(f.name), "is required"})
 		}
 	}
 	return faults
@@ -135,8 +156,8 @@ func number(v reflect.Value) (float64, bool) {
 func (l fieldList) fillDefaults(params any) {
 	v := reflect.ValueOf(params).Elem()
 	for _, f := range l {
-		if f.def != "" && v.Field(f.index).IsZero() {
-			if msg := f.set(v.Field(f.index), f.defaultJSON()); msg != "" {
+		if f.def != "" && v.FieldByIndex(f.index).IsZero() {
+			if msg := f.set(v.FieldByIndex(f.index), f.defaultJSON()); msg != "" {
 				panic(f.name + ": the default " + msg)
 			}
 		}

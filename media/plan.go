@@ -6,11 +6,19 @@ import (
 )
 
 // Input is one downloaded input: its absolute path, the demuxer that ffprobe
-// found, and what it holds.
+// found, and what it holds. Of a zip, Path is the folder that it was unpacked
+// into, and Files what is in there, by slash-separated paths.
 type Input struct {
 	Path, Demuxer string
 	Media         InputMedia
+	Files         []string
 }
+
+// What a service may take as a zip: numbered images, or a bundle of Remotion's.
+const (
+	Frames = "frames"
+	Bundle = "bundle"
+)
 
 // Env is what the device can do, each thing proved by a test frame.
 type Env struct {
@@ -39,6 +47,7 @@ type Plan struct {
 	DurationS   float64        // of the output; 0 unknown: progress has no fraction then
 	ExpectBytes int64          // a generous guess, for the check of free space
 	Streams     []ExpectStream // what CheckOutput holds the result against
+	Frames      int64          // of the picture, where they are counted; 0 is unknown
 	Warnings    []string       // for commit: what was left out, or done another way
 
 	// Next makes the pass after this one from the lines that this one wrote to

@@ -7,13 +7,18 @@ import (
 
 // schema derives the JSON Schema that says the same as decode does.
 func (l fieldList) schema(title string) json.RawMessage {
-	properties := map[string]any{}
+	properties, required := map[string]any{}, []string(nil)
 	for _, f := range l {
 		properties[f.name] = f.schema()
+		if f.required {
+			required = append(required, f.name)
+		}
 	}
-	raw, err := json.Marshal(map[string]any{
-		"title": title, "type": "object", "additionalProperties": false, "properties": properties,
-	})
+	whole := map[string]any{"title": title, "type": "object", "additionalProperties": false, "properties": properties}
+	if required != nil {
+		whole["required"] = required
+	}
+	raw, err := json.Marshal(whole)
 	if err != nil {
 		panic(err)
 	}

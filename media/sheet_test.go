@@ -20,7 +20,7 @@ func TestSheet_ShowsItsFrames(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			path := numbered(t, c.make[0], c.make[1:]...)
+			path := countedFilm(t, c.make[0], c.make[1:]...)
 			r := right(t, "ffmpeg.sheet", c.params, path)
 			p := read[sheetParams]([]byte(c.params))
 			columns := p.Columns

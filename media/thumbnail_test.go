@@ -72,9 +72,9 @@ func TestThumbnail_OfEverySample(t *testing.T) {
 	}
 }
 
-// numbered is a film of which each frame tells its number by its grey: a red
+// countedFilm is a film of which each frame tells its number by its grey: a red
 // of 8 for each.
-func numbered(tb testing.TB, name string, more ...string) string {
+func countedFilm(tb testing.TB, name string, more ...string) string {
 	tb.Helper()
 	args := []string{"-f", "lavfi", "-i", "nullsrc=s=64x64:r=10:d=3,format=gray,geq=lum='N*8',format=yuvj420p"}
 	return mediatest.Clip(tb, name, append(args, more...)...)
@@ -90,9 +90,9 @@ func frameOf(tb testing.TB, path string) int {
 func TestThumbnail_IsTheFrameOnScreen(t *testing.T) {
 	x264 := []string{"-c:v", "libx264", "-qp", "1", "-g", "12", "-bf", "3"}
 	for name, path := range map[string]string{
-		"mp4":         numbered(t, "in.mp4", x264...),
-		"late ts":     numbered(t, "in.ts", append([]string{"-output_ts_offset", "5"}, x264...)...),
-		"long breaks": numbered(t, "vfr.mkv", append([]string{"-vf", `select='not(mod(n\,9))'`, "-fps_mode", "vfr"}, x264...)...),
+		"mp4":         countedFilm(t, "in.mp4", x264...),
+		"late ts":     countedFilm(t, "in.ts", append([]string{"-output_ts_offset", "5"}, x264...)...),
+		"long breaks": countedFilm(t, "vfr.mkv", append([]string{"-vf", `select='not(mod(n\,9))'`, "-fps_mode", "vfr"}, x264...)...),
 	} {
 		for _, c := range []struct {
 			params string

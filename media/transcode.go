@@ -26,21 +26,23 @@ type transcodeParams struct {
 	DamagedInput string  `json:"damaged_input,omitempty" enum:"reject,accept" default:"reject" help:"accept keeps what could be decoded of a damaged input"`
 }
 
+var transcodePresets = []presetOf[transcodeParams]{
+	{"web-1080p", "For the web, up to 1920×1080", webPreset(1920, 1080, 160_000)},
+	{"web-720p", "For the web, up to 1280×720", webPreset(1280, 720, 128_000)},
+	{"web-480p", "For the web, up to 854×480", webPreset(854, 480, 96_000)},
+	{"prores-proxy", "ProRes proxy for editing, full size", transcodeParams{VideoCodec: "prores", AudioCodec: "pcm", Quality: 20}},
+	{"podcast-m4a", "Sound only, for podcasts", transcodeParams{VideoCodec: "none", AudioCodec: "aac", AudioBitrate: 128_000}},
+}
+
 var _ = define(definition[transcodeParams]{
 	name: "ffmpeg.transcode", title: "Transcode a film or a sound file",
 	minInputs: 1, maxInputs: 1,
-	presets: []presetOf[transcodeParams]{
-		{"web-1080p", "For the web, up to 1920×1080", webPreset(1920, 1080, 160_000)},
-		{"web-720p", "For the web, up to 1280×720", webPreset(1280, 720, 128_000)},
-		{"web-480p", "For the web, up to 854×480", webPreset(854, 480, 96_000)},
-		{"prores-proxy", "ProRes proxy for editing, full size", transcodeParams{VideoCodec: "prores", AudioCodec: "pcm", Quality: 20}},
-		{"podcast-m4a", "Sound only, for podcasts", transcodeParams{VideoCodec: "none", AudioCodec: "aac", AudioBitrate: 128_000}},
-	},
-	settle: settleTranscode,
-	needs:  (*transcodeParams).needs,
-	output: (*transcodeParams).file,
-	plan:   planTranscode,
-	expect: expectTranscode,
+	presets: transcodePresets,
+	settle:  settleTranscode,
+	needs:   (*transcodeParams).needs,
+	output:  (*transcodeParams).file,
+	plan:    planTranscode,
+	expect:  expectTranscode,
 })
 
 func webPreset(width, height int, audio bitrate) transcodeParams {

@@ -51,9 +51,9 @@ func (m *InputMedia) cutShort() bool {
 // there the cut is an option of the output, and everything before it is decoded.
 func (p *transcodeParams) cutInput(in Input) []string {
 	if in.Media.unindexed() {
-		return append(guarded(in.Path, in.Demuxer), p.window()...)
+		return append(in.opened(), p.window()...)
 	}
-	return append(p.window(), guarded(in.Path, in.Demuxer)...)
+	return append(p.window(), in.opened()...)
 }
 
 func (m *InputMedia) unindexed() bool {

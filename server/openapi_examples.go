@@ -21,7 +21,8 @@ var exampleBodies = map[string]json.RawMessage{
 	"createJob": json.RawMessage(`{"service":"ffmpeg.transcode","params":{"preset":"web-1080p"},"inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}],` +
 		`"priority":10,"max_attempts":3,"admission_deadline":"2036-12-02T08:00:00Z","requires":{"tags":["studio-b"],"min_memory_gb":16},` +
 		`"webhook_url":"https://example.test/hook","webhook_events":["job.succeeded","job.failed"],"output_name":"interview-web.mp4","labels":{"client":"acme"}}`),
-	"createBatch": json.RawMessage(`{"jobs":[{"service":"ffmpeg.transcode","inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}]},` +
+	"createBatch": json.RawMessage(`{"jobs":[{"service":"ffmpeg.concat","inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"},{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}]},` +
+		`{"service":"ffmpeg.frames","params":{"fps":24},"inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}]},` +
 		`{"service":"ffmpeg.transcode","params":{"preset":"web-720p"},"inputs":[{"upload_id":"upl_01kbd3m8q5w9x2c7e4r6t8y0za"}]}]}`),
 	"changeJob":     json.RawMessage(`{"priority":50}`),
 	"changeDevice":  json.RawMessage(`{"name":"studio-2","draining":true,"slots":2,"tags":["hdr","studio-b"]}`),

@@ -14,11 +14,21 @@ import (
 // done is closed.
 type outcome struct {
 	file   string
-	shared bool // it is ROOT/FILE under a shared root
+	shared bool       // it is ROOT/FILE under a shared root
+	others []*outcome // the files that are joined to it, which only have a name
 	done   chan struct{}
 	job    *api.Job // nil until it was submitted
 	path   string   // where the result was written
 	err    error
+}
+
+// label names the file, or those of one job, in a sentence.
+func (o *outcome) label() string {
+	names := []string{o.file}
+	for _, other := range o.others {
+		names = append(names, other.file)
+	}
+	return some(names)
 }
 
 // print writes the result to stdout: the path where there is one, else the id.

@@ -35,7 +35,9 @@ func submitCommand(g *globals) *cobra.Command {
 		Use:   "submit FILE… | FOLDER… | --path ROOT/FILE",
 		Short: "Upload files and submit a job for each",
 		Long: "Uploads files, two at a time in their order, and submits a job for each. A folder stands for the\n" +
-			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n" +
+			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n\n" +
+			"A service that joins films (ffmpeg.concat) gets one job of all of them, in the order in which they\n" +
+			"are given; its result is named after the first.\n\n" +
 			"What cannot be read or is empty is found before anything is uploaded. What fails on the way stops\n" +
 			"no other file. An upload that was interrupted, or whose machine went down, goes on where it was\n" +
 			"when the file is submitted again.\n\n" +
@@ -48,6 +50,8 @@ func submitCommand(g *globals) *cobra.Command {
 		Example: "  rendermac submit interview.mov --preset web-1080p\n" +
 			"  rendermac submit interview.mov --preset web-720p -p start_s=5 --wait -o interview-web.mp4\n" +
 			"  rendermac submit rushes/ --preset prores-proxy --label client=acme -o proxies/\n" +
+			"  rendermac submit intro.mov talk.mov credits.mov --service ffmpeg.concat -o evening.mp4\n" +
+			"  rendermac submit shot_010.zip --service ffmpeg.frames -p fps=24 --preset prores-422 -o shots/\n" +
 			"  rendermac submit --path media/day1/interview.mov --preset web-1080p\n" +
 			"  rendermac submit day1/*.mov day2/*.mov --preset web-1080p --wait --json",
 		Args: func(_ *cobra.Command, args []string) error {

@@ -21,11 +21,11 @@ var films = []string{
 func (s *submission) findFiles(args []string, out io.Writer) ([]string, error) {
 	var files []string
 	var wrong faults
-	s.intoFolder = len(args)+len(s.paths) > 1 || strings.HasSuffix(s.out, "/")
+	s.intoFolder = len(args)+len(s.paths) > 1 && !s.joins() || strings.HasSuffix(s.out, "/")
 	for _, arg := range args {
 		found := []string{arg}
 		if info, err := os.Stat(arg); err == nil && info.IsDir() {
-			s.intoFolder = true
+			s.intoFolder = s.intoFolder || !s.joins()
 			if found, err = filmsIn(arg, out); err != nil {
 				wrong = append(wrong, err)
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"rendermac/config"
+	"rendermac/media"
 )
 
 var webhookEvents = []string{"job.started", "job.succeeded", "job.failed", "job.cancelled"}
@@ -45,6 +46,11 @@ func (s *submission) checkFlags(files []string, now time.Time) error {
 			wrong = append(wrong, sentence)
 		}
 	}
+	if s.joins() {
+		service, _ := media.Lookup(s.service)
+		must(len(files) >= service.MinInputs && len(files) <= service.MaxInputs,
+			fmt.Sprintf("%s joins %d to %d files, and there are %d", s.service, service.MinInputs, service.MaxInputs, len(files)))
+	}
 	must(s.priority >= -100 && s.priority <= 100, "--priority must be -100 to 100")
 	must(s.maxAttempts >= 0 && s.maxAttempts <= 10, "--max-attempts must be 1 to 10")
 	must(s.memoryGB >= 0, "--requires-memory must not be negative")
@@ -61,7 +67,7 @@ func (s *submission) checkFlags(files []string, now time.Time) error {
 		must(slices.Contains(webhookEvents, event), fmt.Sprintf("--webhook-event must be one of %s, not %q", strings.Join(webhookEvents, ", "), event))
 	}
 	if s.outputName != "" {
-		must(len(files) == 1, "--output-name is for one file")
+		must(len(files) == 1 || s.joins(), "--output-name is for one file")
 		must(isBaseName(s.outputName), "--output-name must be a name without a folder, of at most 255 bytes")
 	}
 	_, err := pairs("--label", s.labels)
@@ -70,6 +76,12 @@ func (s *submission) checkFlags(files []string, now time.Time) error {
 		return usagef("%s; see rendermac submit --help", strings.Join(wrong, "; "))
 	}
 	return nil
+}
+
+// joins tells a service that makes one result of all files.
+func (s *submission) joins() bool {
+	service, ok := media.Lookup(s.service)
+	return ok && service.MaxInputs > 1
 }
 
 func isBaseName(name string) bool {

@@ -34,6 +34,10 @@ func (s *submission) start(ctx context.Context, files []string) []*outcome {
 	for i, file := range files {
 		outcomes[i] = &outcome{file: file, shared: i >= len(files)-len(s.paths), done: make(chan struct{})}
 	}
+	if s.joins() {
+		outcomes[0].others = outcomes[1:]
+		outcomes = outcomes[:1]
+	}
 	upload, watch := make(chan struct{}, uploadsAtOnce), make(chan struct{}, watchedAtOnce)
 	go func() {
 		for _, o := range outcomes {
@@ -88,20 +92,28 @@ func (s *submission) one(ctx context.Context, o *outcome, line *line, uploaded f
 
 // submit makes the job. Its answer is waited for even after Ctrl-C: else nobody
 // could tell whether there is one.
-func (s *submission) submit(ctx context.Context, o *outcome, line *line) error {
-	input, err := s.input(ctx, o, line)
-	if err != nil {
-		return err
-	}
+func (s *submission) submit(ctx context.Context, o *outcome, line *line) (err error) {
 	request := s.job
-	request.Inputs = []api.Input{input}
+	parts := append([]*outcome{o}, o.others...)
+	for _, part := range parts {
+		input, err := s.input(ctx, part, line)
+		if err != nil {
+			return err
+		}
+		request.Inputs = append(request.Inputs, input)
+	}
 	asking, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(graceTime, stop) })()
-	if o.job, err = s.client.Submit(asking, request); err == nil && input.UploadID != nil {
-		s.client.ForgetUpload(uploadsFolder(), o.file, *input.UploadID)
+	if o.job, err = s.client.Submit(asking, request); err != nil {
+		return err
 	}
-	return err
+	for i, part := range parts {
+		if id := request.Inputs[i].UploadID; id != nil {
+			s.client.ForgetUpload(uploadsFolder(), part.file, *id)
+		}
+	}
+	return nil
 }
 
 // input is what the job reads: the file once it is uploaded, or where it is

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"rendermac/media"
@@ -17,7 +18,7 @@ func (s *submission) checkOutput(files []string) error {
 	if s.out == "" {
 		return nil
 	}
-	if err := s.checkNames(files); err != nil {
+	if err := s.checkNames(files); err != nil && !s.joins() {
 		return err
 	}
 	if !s.intoFolder {
@@ -25,7 +26,7 @@ func (s *submission) checkOutput(files []string) error {
 			if err := checkFolder(s.out); err != nil {
 				return err
 			}
-			return s.checkTargets(files, []string{s.out})
+			return s.checkTargets(files, slices.Repeat([]string{s.out}, len(files)))
 		}
 	} else if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return plainFault("folder", s.out, err)
@@ -36,6 +37,9 @@ func (s *submission) checkOutput(files []string) error {
 	}
 	targets := make([]string, len(files))
 	for i, file := range files {
+		if s.joins() {
+			file = files[0]
+		}
 		targets[i] = filepath.Join(s.out, s.resultName(file, ext))
 	}
 	return s.checkTargets(files, targets)
@@ -93,6 +97,7 @@ func (s *submission) checkTargets(files, targets []string) error {
 		}
 		exist = append(exist, target)
 	}
+	exist = slices.Compact(exist)
 	switch {
 	case s.force || len(exist) == 0:
 		return nil

@@ -76,7 +76,7 @@ func printOutcomes(out io.Writer, outcomes []*outcome) {
 	rows := [][]string{{"FILE", "STATUS", "TOOK", "SIZE", "JOB"}}
 	tally := map[string]int{}
 	for _, o := range outcomes {
-		row := []string{o.file, o.word(), "–", "–", "–"}
+		row := []string{o.label(), o.word(), "–", "–", "–"}
 		if o.job != nil {
 			row[4] = o.job.ID
 			if o.job.FinishedAt != nil {
@@ -110,7 +110,7 @@ func verdict(outcomes []*outcome) error {
 			continue
 		}
 		reason := fault.Error()
-		if files[reason] = append(files[reason], o.file); len(files[reason]) == 1 {
+		if files[reason] = append(files[reason], o.label()); len(files[reason]) == 1 {
 			all = append(all, fault)
 		}
 	}
