@@ -116,5 +116,6 @@ func (t *tables) inside(m *movie, offsets chunkOffsets, sizes *sizeTable, n int6
 	if bytes < 0 || off > uint64(m.size) || bytes > m.size-int64(off) {
 		return errf("the file ends early: its sample table points past the end")
 	}
+	m.covers(int64(off), int64(off)+bytes)
 	return nil
 }

@@ -55,6 +55,7 @@ func (m *movie) videoEntry(t *track, f *fields, entry box) error {
 	s := &t.entry
 	f.take(16)
 	s.Width, s.Height = int(f.u16()), int(f.u16())
+	t.pixels = s.Width
 	f.take(50)
 	if err := f.err(s.Tag); err != nil {
 		return err

@@ -134,6 +134,9 @@ func (j *jpegFile) countSamples(components []byte) error {
 	return nil
 }
 
+// maxScans bounds the work of decoding: each scan goes over the whole picture.
+const maxScans = 200
+
 // scan skips coded pixels, in which 0xff is followed by 0 or a restart marker.
 func (j *jpegFile) scan(length int64) error {
 	if j.media == nil {
@@ -142,7 +145,9 @@ func (j *jpegFile) scan(length int64) error {
 	if err := j.skip(length); err != nil {
 		return err
 	}
-	j.scans++
+	if j.scans++; j.scans > maxScans {
+		return errf("the file is damaged: no picture needs so many scans")
+	}
 	for j.at < maxPicture {
 		skipped, err := j.in.ReadSlice(0xff)
 		j.at += int64(len(skipped))

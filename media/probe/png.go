@@ -143,16 +143,8 @@ func (p *pngFile) inflate() error {
 	}
 	buffer := make([]byte, 32<<10)
 	for _, pass := range p.passes() {
-		for range pass.rows {
-			if _, err := io.ReadFull(z, buffer[:1]); err != nil {
-				return bad(err)
-			}
-			if buffer[0] > 4 {
-				return bad(errors.New("a row has no filter that there is"))
-			}
-			if n, err := io.CopyBuffer(io.Discard, plainReader{io.LimitReader(z, pass.bytes)}, buffer); err != nil || n < pass.bytes {
-				return bad(errors.Join(err, io.ErrUnexpectedEOF))
-			}
+		if err := pass.read(z, buffer); err != nil {
+			return bad(err)
 		}
 	}
 	if n, err := z.Read(buffer[:1]); n > 0 || !errors.Is(err, io.EOF) {
@@ -161,12 +153,28 @@ func (p *pngFile) inflate() error {
 	return nil
 }
 
-type plainReader struct{ io.Reader }
-
 // pngPass is a part of the picture whose rows have the same length.
 type pngPass struct {
 	rows  int
 	bytes int64
+}
+
+// read looks at the rows' filters, which stand before each row.
+func (p pngPass) read(z io.Reader, buffer []byte) error {
+	row := p.bytes + 1
+	for at, end := int64(0), row*int64(p.rows); at < end; {
+		n, err := z.Read(buffer[:min(int64(len(buffer)), end-at)])
+		for i := (row - at%row) % row; i < int64(n); i += row {
+			if buffer[i] > 4 {
+				return errors.New("a row has no filter that there is")
+			}
+		}
+		at += int64(n)
+		if err != nil && (at < end || !errors.Is(err, io.EOF)) {
+			return err
+		}
+	}
+	return nil
 }
 
 // passes are seven where the picture is interlaced; those without pixels are none.

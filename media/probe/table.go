@@ -46,11 +46,21 @@ func (m *movie) table(b box, headBytes, rowBytes int64) (*tableReader, int64, er
 	if err != nil {
 		return nil, 0, err
 	}
+	m.plain(b, head)
 	rows := int64(be.Uint32(head[headBytes-4:]))
-	if rows > (b.size()-headBytes)/rowBytes {
+	if slack := b.size() - headBytes - rows*rowBytes; slack > 0 {
+		m.odd("its %s table has more room than rows", b.typ)
+	} else if slack < 0 {
 		return nil, 0, errf("the file is damaged: its %s table claims more rows than it has", b.typ)
 	}
 	return m.stream(b.off+headBytes, b.end), rows, nil
+}
+
+// plain looks at a table's version and flags: ctts has two versions.
+func (m *movie) plain(b box, head []byte) {
+	if flags := be.Uint32(head); flags != 0 && (b.typ != "ctts" || flags != 1<<24) {
+		m.odd("its %s table is of an unknown version", b.typ)
+	}
 }
 
 // pairs streams a table of (count, value) rows, as stts and ctts are.
