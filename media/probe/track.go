@@ -8,11 +8,11 @@ type track struct {
 	timescale uint32
 	language  string
 	header    trackHeader
-	duration  float64   // as mdhd has it
-	step      float64   // the longest of its samples, in ticks
-	hasAspect bool      // the sample entry told the pixels' shape
-	pixels    int       // the width without it
-	entry     Stream    // what the sample entry says
+	duration  float64 // as mdhd has it
+	step      float64 // the longest of its samples, in ticks
+	hasAspect bool    // the sample entry told the pixels' shape
+	pixels    int     // the width without it
+	entry     Stream  // what the sample entry says
 	tables    tables
 	edits     edits
 	frames    int64   // samples, in moov and fragments
