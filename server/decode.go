@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"regexp"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -30,12 +31,15 @@ const (
 	decodeMargin = 1 << 30
 )
 
-var errDecodeStalled = errors.New("ffmpeg decoded nothing for ten minutes")
+var (
+	errDecodeStalled = errors.New("ffmpeg decoded nothing for ten minutes")
+	errDecodeLate    = errors.New("ffmpeg was still at work when verify.deadline came")
+)
 
 // decode says what is wrong with a result's pictures and sound, or nothing. An
 // error means that nobody knows: it is tried again, until the deadline of F8.
 func (s *Server) decode(ctx context.Context, object artifact.Object, info artifact.Info, container string, left time.Duration) (complaint string, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, max(left, time.Second), errDecodeStalled)
+	ctx, cancel := context.WithTimeoutCause(ctx, max(left, time.Second), errDecodeLate)
 	defer cancel()
 	file, err := s.local(ctx, object, info.Bytes)
 	if err != nil {
@@ -85,7 +89,11 @@ type damage struct {
 	first, last string
 }
 
+// address is what differs from run to run.
+var address = regexp.MustCompile(` @ 0x[0-9a-f]+`)
+
 func (d *damage) line(text string) {
+	text = address.ReplaceAllString(text, "")
 	d.last = text
 	if media.DamageOf(text) {
 		if d.lines++; d.lines == 1 {
@@ -127,6 +135,9 @@ func (s *Server) local(ctx context.Context, object artifact.Object, bytes int64)
 	err = os.Remove(file.Name())
 	if err == nil {
 		_, err = io.Copy(file, io.NewSectionReader(object, 0, bytes))
+	}
+	if err == nil {
+		_, err = file.Seek(0, io.SeekStart) // where a program that is handed the open file begins
 	}
 	if err = errors.Join(err, ctx.Err()); err != nil {
 		copied.close()
