@@ -31,7 +31,7 @@ func (f file) bytes(off, n int64) ([]byte, error) {
 	}
 	b := make([]byte, n)
 	if got, err := f.r.ReadAt(b, off); int64(got) < n {
-		return nil, fmt.Errorf("reading the file: %w", err)
+		return nil, unreadable(err)
 	}
 	return b, nil
 }
@@ -57,6 +57,7 @@ type walker struct {
 	file
 	seen  int // so far
 	depth int // boxes that are open around
+	head  [16]byte
 }
 
 // next reads the header of the box at off, which must end by limit.
@@ -64,9 +65,9 @@ func (w *walker) next(off, limit int64) (box, error) {
 	if limit-off < 8 {
 		return box{}, errf("the file is damaged: %d stray bytes lie where a box must begin", limit-off)
 	}
-	h, err := w.bytes(off, min(16, limit-off))
-	if err != nil {
-		return box{}, err
+	h := w.head[:min(16, limit-off)]
+	if got, err := w.r.ReadAt(h, off); got < len(h) {
+		return box{}, unreadable(err)
 	}
 	b := box{typ: string(h[4:8]), start: off, off: off + 8}
 	size := uint64(be.Uint32(h))

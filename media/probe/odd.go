@@ -83,8 +83,12 @@ func (m *movie) judgeTrack(t *track, s Stream) {
 		m.odd("its %s is cut elsewhere than where it ends (elst)", t.kind)
 	case m.timescale > 0 && !e.present && math.Abs(h.duration/float64(m.timescale)-s.DurationS) > 0.25:
 		m.odd("its %s has a header (tkhd) of another length than its samples", t.kind)
+	case t.entry.flaw != "":
+		m.odd("%s", t.entry.flaw)
+	case t.entry.coded[0] != 0 && t.entry.coded != [2]int64{int64(t.pixels), int64(t.entry.Height)}:
+		m.odd("its picture has another size in its codec's parameters than in its description (stsd)")
 	case h.skewed:
-		m.odd("its %s is not shown plainly: its header's matrix does more than turn it", t.kind)
+		m.odd("its %s is not shown plainly: the matrix in its header does more than turn it", t.kind)
 	case t.kind == "audio" && h.volume != 1<<8:
 		m.odd("its sound has another volume than the whole")
 	case t.kind == "video" && !t.shapely():

@@ -46,6 +46,9 @@ type Stream struct {
 	Color       Color   `json:"color"`
 	AttachedPic bool    `json:"attached_pic"` // pictures of chapters, no film
 	Language    string  `json:"language"`
+
+	coded [2]int64 // the size that the codec's own parameters tell, 0 where they do not
+	flaw  string   // of the codec's configuration
 }
 
 // Color names the colours as ffprobe does: bt709, smpte2084, bt2020nc …

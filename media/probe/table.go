@@ -2,7 +2,6 @@ package probe
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"math"
 )
@@ -15,13 +14,13 @@ type tableReader struct {
 
 func (f file) stream(off, end int64) *tableReader {
 	section := io.NewSectionReader(f.r, off, max(0, end-off))
-	return &tableReader{r: bufio.NewReaderSize(section, 32<<10), row: make([]byte, 20)}
+	return &tableReader{r: bufio.NewReaderSize(section, 16<<10), row: make([]byte, 20)}
 }
 
 // take reads the next n bytes (at most 20); they are good until the next call.
 func (t *tableReader) take(n int) ([]byte, error) {
 	if _, err := io.ReadFull(t.r, t.row[:n]); err != nil {
-		return nil, fmt.Errorf("reading the file: %w", err)
+		return nil, unreadable(err)
 	}
 	return t.row[:n], nil
 }
