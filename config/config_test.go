@@ -227,8 +227,8 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
 	c := mustLoad(t, "agent:\n  remotion:\n    browser: x\npresets:\n  mine: {}\n", nil)
 	for i, want := range []string{
-		":3: agent.remotion.browser has no effect yet: this build has no remotion service",
 		":5: presets has no effect yet: this build has its own presets only",
+		":3: agent.remotion.browser has no effect yet: this build has no remotion service",
 	} {
 		if i >= len(c.Ignored) || !strings.HasSuffix(c.Ignored[i], want) {
 			t.Errorf("%q, want one that ends in %s", c.Ignored, want)

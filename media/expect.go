@@ -37,6 +37,9 @@ func (e Expectation) Check(m *probe.Media) error {
 	if e.Faststart && !m.Faststart {
 		return fmt.Errorf("the result's index (moov) lies behind its media, so that it cannot start playing early")
 	}
+	if m.Oddity != "" {
+		return fmt.Errorf("the result is not as it was written: %s", m.Oddity)
+	}
 	if err := e.checkStreams(m); err != nil {
 		return err
 	}

@@ -132,7 +132,7 @@ func TestFlip_NoBitOfTheIndexMakesAnotherFilm(t *testing.T) {
 }
 
 func report(t *testing.T, unseen map[string]int) {
-	text, _ := json.MarshalIndent(unseen, "", " ")
+	text, _ := json.Marshal(unseen)
 	t.Logf("%s", text)
 }
 

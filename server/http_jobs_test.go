@@ -193,7 +193,7 @@ func TestJobs_OutputAndLog(t *testing.T) {
 	device := h.mustSucceed(content, "software encoder")
 
 	done := into[api.Job](h.get(at, h.read).is(200))
-	want := api.Artifact{Name: name, Bytes: 10, SHA256: sum(content), ContentType: "video/mp4", Media: json.RawMessage(`{"container":"mp4"}`), Warnings: []string{"software encoder"}}
+	want := api.Artifact{Name: name, Bytes: 10, SHA256: sum(content), ContentType: "video/mp4", Media: &api.Media{ReadBy: "server", Container: "mp4", Brands: []string{}, Streams: []api.MediaStream{}}, Warnings: []string{"software encoder"}}
 	if got, _ := json.Marshal(done.Artifact); string(got) != mustJSON(t, want) {
 		t.Errorf("the artifact is %s, want %s", got, mustJSON(t, want))
 	}

@@ -31,7 +31,7 @@ func mediaFacts(j *api.Job) (facts [][2]string) {
 func describe(m *api.Media) string {
 	parts := []string{cmp.Or(m.Container, "unknown kind")}
 	if m.DurationS > 0 {
-		parts[0] += ", " + lasting(m.DurationS)
+		parts[0] += ", " + lengthOf(m.DurationS)
 	}
 	for _, s := range m.Streams {
 		if said := describeStream(s); said != "" {
@@ -102,8 +102,8 @@ func spoken(s api.MediaStream) string {
 	return " (" + s.Language + ")"
 }
 
-// lasting is a length in seconds below a minute, in hours and minutes above.
-func lasting(seconds float64) string {
+// lengthOf is one in seconds below a minute, in hours and minutes above.
+func lengthOf(seconds float64) string {
 	if seconds < 60 {
 		return strconv.FormatFloat(seconds, 'f', 1, 64) + " s"
 	}

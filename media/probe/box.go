@@ -57,7 +57,26 @@ type walker struct {
 	file
 	seen  int // so far
 	depth int // boxes that are open around
-	head  [16]byte
+
+	window   []byte // of the file, at windowAt: headers often follow one another
+	windowAt int64
+}
+
+// peek is the file's next n bytes, of a header; they are good until the next call.
+func (w *walker) peek(off, n int64) ([]byte, error) {
+	at := off - w.windowAt
+	if at < 0 || at+n > int64(len(w.window)) {
+		if w.window == nil {
+			w.window = make([]byte, 4<<10)
+		}
+		w.window = w.window[:min(int64(cap(w.window)), w.size-off)]
+		w.windowAt, at = off, 0
+		if got, err := w.r.ReadAt(w.window, off); got < len(w.window) {
+			w.window = w.window[:0]
+			return nil, unreadable(err)
+		}
+	}
+	return w.window[at : at+n], nil
 }
 
 // next reads the header of the box at off, which must end by limit.
@@ -65,9 +84,9 @@ func (w *walker) next(off, limit int64) (box, error) {
 	if limit-off < 8 {
 		return box{}, errf("the file is damaged: %d stray bytes lie where a box must begin", limit-off)
 	}
-	h := w.head[:min(16, limit-off)]
-	if got, err := w.r.ReadAt(h, off); got < len(h) {
-		return box{}, unreadable(err)
+	h, err := w.peek(off, min(16, limit-off))
+	if err != nil {
+		return box{}, err
 	}
 	b := box{typ: string(h[4:8]), start: off, off: off + 8}
 	size := uint64(be.Uint32(h))

@@ -141,7 +141,7 @@ func (m *movie) trackRun(r *run, b box) error {
 	if rowBytes > 0 && count > (b.end-at)/rowBytes {
 		return errf("the file is damaged: its trun table claims more rows than it has")
 	}
-	bytes, err := m.runRows(r, m.stream(at, b.end), flags, count, int(rowBytes))
+	bytes, err := m.runRows(r, m.runs.over(m.file, at, b.end), flags, count, int(rowBytes))
 	if err != nil {
 		return err
 	}

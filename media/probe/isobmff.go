@@ -22,6 +22,7 @@ type movie struct {
 	tracks     []*track
 	chapters   map[uint32]bool           // ids of tracks that hold another one's chapters
 	defaults   map[uint32]sampleDefaults // of fragments, by track id
+	runs       tableReader               // of one fragment after the other
 	moov, mdat bool
 	faststart  bool
 	duration   float64 // in the movie's timescale, as mvhd has it

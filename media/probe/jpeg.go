@@ -18,6 +18,7 @@ type jpegFile struct {
 	samples     int64 // of all components
 	components  int
 	scans       int
+	begun       bool // the 0xff of the next marker has been read
 	orientation uint16 // as Exif numbers it; 0 where it says nothing
 }
 
@@ -62,7 +63,11 @@ func (j *jpegFile) walk() error {
 
 // marker skips what fills: 0xff may be repeated.
 func (j *jpegFile) marker() (byte, error) {
-	b, err := j.byte()
+	b, err := byte(0xff), error(nil)
+	if !j.begun {
+		b, err = j.byte()
+	}
+	j.begun = false
 	if err == nil && b != 0xff {
 		err = errf("the file is damaged: its JPEG markers make no sense")
 	}
@@ -128,8 +133,9 @@ func (j *jpegFile) countSamples(components []byte) error {
 	}
 	s := &j.media.Streams[0]
 	j.samples = int64(s.Width) * int64(s.Height) * sum / most
-	if j.components == 3 {
-		s.Chroma = map[byte]string{0x11: "4:4:4", 0x21: "4:2:2", 0x22: "4:2:0"}[components[1]]
+	if y, c := components[1], byte(0); j.components == 3 {
+		c = components[4]
+		s.Chroma = map[[2]byte]string{{1, 1}: "4:4:4", {2, 1}: "4:2:2", {2, 2}: "4:2:0"}[[2]byte{(y >> 4) / max(1, c>>4), (y & 15) / max(1, c&15)}]
 	}
 	return nil
 }
@@ -162,8 +168,8 @@ func (j *jpegFile) scan(length int64) error {
 			return j.early(err)
 		}
 		if next[0] != 0 && (next[0] < 0xd0 || next[0] > 0xd7) {
-			j.at--
-			return j.in.UnreadByte()
+			j.begun = true
+			return nil
 		}
 	}
 	return nil

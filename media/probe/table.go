@@ -8,13 +8,21 @@ import (
 
 // tableReader streams the rows of a table.
 type tableReader struct {
-	r   io.Reader
-	row []byte
+	r   *bufio.Reader
+	row [20]byte
 }
 
-func (f file) stream(off, end int64) *tableReader {
+func (f file) stream(off, end int64) *tableReader { return new(tableReader).over(f, off, end) }
+
+// over begins anew at another place.
+func (t *tableReader) over(f file, off, end int64) *tableReader {
 	section := io.NewSectionReader(f.r, off, max(0, end-off))
-	return &tableReader{r: bufio.NewReaderSize(section, 16<<10), row: make([]byte, 20)}
+	if t.r == nil {
+		t.r = bufio.NewReaderSize(section, 16<<10)
+	} else {
+		t.r.Reset(section)
+	}
+	return t
 }
 
 // take reads the next n bytes (at most 20); they are good until the next call.

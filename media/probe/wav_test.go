@@ -63,7 +63,7 @@ func TestWAV(t *testing.T) {
 		{"half a sample", "", "inside a sample", waveOf(format, riff("data", make([]byte, 31998)))},
 		{"no format", "no fmt chunk", "", waveOf(data)},
 		{"no data", "no sound", "", waveOf(format)},
-		{"two formats", "two fmt chunks", "", waveOf(format, format, data)},
+		{"two formats", "two fmt  chunks", "", waveOf(format, format, data)},
 		{"two data", "two data chunks", "", waveOf(format, data, data)},
 		{"a format that is too short", "too short", "", waveOf(riff("fmt ", make([]byte, 14)), data)},
 		{"a chunk without a name", "no name", "", waveOf(format, riff("\x00\x01\x02\x03", nil), data)},
