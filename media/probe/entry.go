@@ -30,6 +30,7 @@ func (m *movie) sampleDescriptions(t *track, b box) error {
 	if len(data) < 16 || be.Uint32(data[4:]) == 0 {
 		return errf("the file is damaged: a track does not say what it holds (stsd)")
 	}
+	t.tables.entries = be.Uint32(data[4:])
 	entry, err := m.next(b.off+8, b.end)
 	if err != nil {
 		return err

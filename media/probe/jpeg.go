@@ -18,7 +18,7 @@ type jpegFile struct {
 	samples     int64 // of all components
 	components  int
 	scans       int
-	begun       bool // the 0xff of the next marker has been read
+	begun       bool   // the 0xff of the next marker has been read
 	orientation uint16 // as Exif numbers it; 0 where it says nothing
 }
 

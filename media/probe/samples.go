@@ -6,6 +6,7 @@ import "errors"
 // lasts.
 type tables struct {
 	stts, stsz, stz2, stsc, stco, co64, ctts, stss box
+	entries                                        uint32 // of stsd
 }
 
 func (t *tables) note(b box) {
