@@ -3,7 +3,6 @@ package media
 import (
 	"bytes"
 	"encoding/binary"
-	"encoding/json"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -91,7 +90,7 @@ func facts(m *probe.Media) string {
 	var out strings.Builder
 	fmt.Fprintln(&out, m.Container, m.Faststart)
 	for _, s := range m.Streams {
-		fmt.Fprintln(&out, s.Kind, s.Codec, s.Tag, s.Profile, s.Width, s.Height, s.Rotation, s.BitDepth, s.Chroma, s.Frames, s.SampleRate, s.Channels, s.Color)
+		fmt.Fprintln(&out, s.Kind, s.Codec, s.Tag, s.Profile, s.Width, s.Height, s.Rotation, s.BitDepth, s.Chroma, s.Frames, s.SampleRate, s.Color)
 	}
 	return out.String()
 }
@@ -106,15 +105,19 @@ func sameLengths(a, b *probe.Media) bool {
 }
 
 // A bit of the index that is another one is seen, or changes nothing that was
-// promised. Which bits may change unseen is counted by box: what no player shows,
-// and what only a decoder can tell (parameter sets).
+// promised: what no player looks at, and what only a decoder can tell. All bits
+// are tried with RENDERMAC_SOAK, one in eleven otherwise.
 func TestFlip_NoBitOfTheIndexMakesAnotherFilm(t *testing.T) {
+	seed, step := rand.Uint64(), 11
+	if os.Getenv("RENDERMAC_SOAK") != "" {
+		step = 1
+	}
 	for _, r := range someResults(t) {
 		t.Run(r.name, func(t *testing.T) {
 			parts := partsOf(r.data, 0, len(r.data), "")
 			moov := parts[slices.IndexFunc(parts, func(p part) bool { return p.path == "moov" })]
 			unseen := map[string]int{}
-			for bit := 8 * moov.start; bit < 8*moov.end; bit++ {
+			for bit := 8*moov.start + int(seed%uint64(step)); bit < 8*moov.end; bit += step {
 				r.data[bit/8] ^= 1 << (bit % 8)
 				m, err := r.verdict(r.data)
 				r.data[bit/8] ^= 1 << (bit % 8)
@@ -122,18 +125,19 @@ func TestFlip_NoBitOfTheIndexMakesAnotherFilm(t *testing.T) {
 					continue
 				}
 				if facts(m) != facts(r.probed) || !sameLengths(m, r.probed) {
-					t.Errorf("bit %d at %s flipped makes another film that passes:\n%s", bit%8, place(parts, bit/8), facts(m))
+					t.Errorf("bit %d at %s flipped makes another film that passes (seed %d):\n%s", bit%8, place(parts, bit/8), seed, facts(m))
 				}
-				unseen[place(parts, bit/8)]++
+				at, _, _ := strings.Cut(place(parts, bit/8), "+")
+				unseen[at]++
 			}
-			report(t, unseen)
+			for _, table := range []string{"stts", "stsz", "stsc", "stco", "co64"} {
+				if unseen[table] > 0 {
+					t.Errorf("%d bits of %s flipped unseen (seed %d)", unseen[table], table, seed)
+				}
+			}
+			t.Logf("bits unseen, by box: %v", unseen)
 		})
 	}
-}
-
-func report(t *testing.T, unseen map[string]int) {
-	text, _ := json.Marshal(unseen)
-	t.Logf("%s", text)
 }
 
 // A result that lost its tail, at the border of a box or anywhere, is refused.
