@@ -39,6 +39,9 @@ func (m *movie) sampleDescriptions(t *track, b box) error {
 	s.Tag = printable(entry.typ)
 	if s.Codec = codecs[entry.typ]; s.Codec == "" {
 		s.Codec = s.Tag
+		if t.kind != "data" && t.kind != "subtitle" {
+			m.odd("its %s is coded in a way that is not known (%s)", t.kind, s.Tag)
+		}
 	}
 	f := &fields{data: data[entry.off-b.off : entry.end-b.off]}
 	f.take(min(8, len(f.data)))

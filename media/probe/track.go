@@ -10,6 +10,8 @@ type track struct {
 	header    trackHeader
 	duration  float64 // as mdhd has it
 	step      float64 // the longest of its samples, in ticks
+	last      float64 // the length of the last one
+	changes   int     // how often the length is another than before
 	hasAspect bool    // the sample entry told the pixels' shape
 	pixels    int     // the width without it
 	entry     Stream  // what the sample entry says
@@ -98,7 +100,10 @@ func (t *track) add(n int64, step uint32, shift float64) {
 	}
 	t.ticks += float64(n) * length
 	if n > 0 {
-		t.step = max(t.step, length)
+		if length != t.last {
+			t.changes++
+		}
+		t.step, t.last = max(t.step, length), length
 	}
 	t.to = max(t.to, t.ticks+shift)
 	t.frames += n
