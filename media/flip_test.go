@@ -97,7 +97,7 @@ func facts(m *probe.Media) string {
 
 func sameLengths(a, b *probe.Media) bool {
 	for i, s := range a.Streams {
-		if math.Abs(s.DurationS-b.Streams[i].DurationS) > slackS(s.FPS) {
+		if s.Kind != "timecode" && math.Abs(s.DurationS-b.Streams[i].DurationS) > slackS(s.FPS) {
 			return false
 		}
 	}

@@ -93,8 +93,10 @@ func (m *movie) judgeTrack(t *track, s Stream) {
 		m.odd("its picture has another size in its codec's parameters than in its description (stsd)")
 	case h.skewed:
 		m.odd("its %s is not shown plainly: the matrix in its header does more than turn it", t.kind)
-	case s.Codec == "aac" && (s.Profile == "" || s.Profile == "LC" && s.SampleRate != int(t.timescale)):
-		m.odd("its sound has another rate, or kind, in its codec's parameters (esds) than in its header (mdhd)")
+	case s.Codec == "aac" && s.Profile == "":
+		m.odd("its sound's parameters (esds) make no sense")
+	case (s.Profile == "LC" || s.Codec == "pcm" || s.Codec == "alac") && s.SampleRate != int(t.timescale):
+		m.odd("its sound has another rate in its description (stsd) than in its header (mdhd)")
 	case t.kind == "audio" && h.volume != 1<<8:
 		m.odd("its sound has another volume than the whole")
 	case t.kind == "video" && !t.shapely():
