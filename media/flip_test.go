@@ -22,8 +22,13 @@ type resultFile struct {
 	probed *probe.Media
 }
 
+var madeResults []resultFile // once for all tests here, none of which is parallel
+
 func someResults(t *testing.T) []resultFile {
 	t.Helper()
+	if madeResults != nil {
+		return madeResults
+	}
 	var all []resultFile
 	for _, c := range []struct{ name, sample, params string }{
 		{"mp4", "01_normal_h264_aac.mp4", `{"width":160,"quality":20,"duration_s":1}`},
@@ -39,6 +44,7 @@ func someResults(t *testing.T) []resultFile {
 		e := service(t).Expect(mustResolve(t, c.params), []*probe.Media{probed(path)}, nil)
 		all = append(all, resultFile{c.name, data, e, r.probed})
 	}
+	madeResults = all
 	return all
 }
 
