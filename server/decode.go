@@ -15,7 +15,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"rendermac/artifact"
-	"rendermac/failpoint"
 	"rendermac/media"
 	"rendermac/program"
 )
@@ -71,7 +70,6 @@ func (d *Decoder) run(ctx context.Context, file *os.File, container string) (com
 	cmd.ExtraFiles = []*os.File{file}
 	cmd.Stdout = program.Lines(func(string) { stalled.Reset(decodeStall) })
 	cmd.Stderr = program.Lines(said.line)
-	failpoint.At("server.decode")
 	err = program.Run(ctx, cmd, decodeGrace)
 	var exit *exec.ExitError
 	switch {
