@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rendermac/agentproto"
+	"rendermac/program"
 )
 
 // Facts is what this machine is and can do. Encoders and features count only
@@ -102,7 +103,7 @@ func (t testFrame) proved(ctx context.Context, ffmpeg string) (ok, late bool) {
 	default:
 		args = append(args, "-i", testPicture, "-frames:v", "1", "-c:v", t.encoder)
 	}
-	err := runGuarded(ctx, command(os.TempDir(), ffmpeg, append(args, "-f", "null", "-")), time.Second)
+	err := program.Run(ctx, program.Command(os.TempDir(), ffmpeg, append(args, "-f", "null", "-")), time.Second)
 	return err == nil, ctx.Err() != nil
 }
 

@@ -3,14 +3,15 @@ package agent
 import (
 	"context"
 	"errors"
-	"os"
 	"os/exec"
+	"os"
 	"path/filepath"
 	"strings"
 	"syscall"
 
 	"rendermac/fence"
 	"rendermac/media"
+	"rendermac/program"
 )
 
 // pass runs ffmpeg once, by a plan. Exit code 0 is never enough: what it said of
@@ -19,22 +20,13 @@ func (r *run) pass(ctx context.Context, plan media.Plan, done float64) (*complai
 	watched, feed, stop := watchdog(ctx, r.a.Stall, failed(fence.InternalError, "ffmpeg made no progress for %s", r.a.Stall))
 	defer stop()
 	said := r.complaints()
-	cmd := command(r.dir, r.a.FFmpeg, plan.Args)
-	cmd.Stdout = &lines{each: newProgress(r.report, plan, done, feed).line}
-	cmd.Stderr = &lines{each: said.line}
-	if err := runGuarded(watched, cmd, r.a.grace); err != nil {
+	cmd := program.Command(r.dir, r.a.FFmpeg, plan.Args)
+	cmd.Stdout = program.Lines(newProgress(r.report, plan, done, feed).line)
+	cmd.Stderr = program.Lines(said.line)
+	if err := program.Run(watched, cmd, r.a.grace); err != nil {
 		return nil, r.ffmpegFailure(ctx, err, said)
 	}
 	return said, nil
-}
-
-// command is an external program that works in dir, with nothing of the agent's
-// environment but what programs need.
-func command(dir, program string, args []string) *exec.Cmd {
-	cmd := exec.Command(program, args...)
-	cmd.Dir = dir
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + os.Getenv("HOME"), "TMPDIR=" + dir, "AV_LOG_FORCE_NOCOLOR=1"}
-	return cmd
 }
 
 // ffmpegFailure is why ffmpeg ended without success: told to stop, killed by
@@ -77,30 +69,6 @@ func (r *run) checkOutput(ctx context.Context, service *media.Service, plan medi
 	default:
 		return failed(fence.RunnerFailed, "%s", err)
 	}
-}
-
-// lines cuts what is written into lines and gives each to a function.
-type lines struct {
-	each func(string)
-	rest []byte
-}
-
-// longestLine is where a line is cut: a program may write without end.
-const longestLine = 2000
-
-func (l *lines) Write(p []byte) (int, error) {
-	for _, c := range p {
-		switch {
-		case c == '\n' || c == '\r':
-			if len(l.rest) > 0 {
-				l.each(strings.ToValidUTF8(string(l.rest), "?"))
-			}
-			l.rest = l.rest[:0]
-		case len(l.rest) < longestLine:
-			l.rest = append(l.rest, c)
-		}
-	}
-	return len(p), nil
 }
 
 // clip is text with at most n bytes.

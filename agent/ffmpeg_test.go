@@ -223,17 +223,6 @@ func TestTheSameProgressAgainIsAStall(t *testing.T) {
 	}
 }
 
-func TestLinesAreCutHoweverTheyArrive(t *testing.T) {
-	var got []string
-	l := &lines{each: func(s string) { got = append(got, s) }}
-	for _, piece := range []string{"a", "b\nc\r\n\n", "\xff\n", strings.Repeat("x", 3000) + "\n"} {
-		l.Write([]byte(piece))
-	}
-	if len(got) != 4 || got[0] != "ab" || got[1] != "c" || got[2] != "?" || len(got[3]) != longestLine {
-		t.Errorf("lines are %q", got)
-	}
-}
-
 func TestFactsAreProvedByTestFrames(t *testing.T) {
 	t.Parallel()
 	d := Facts(t.Context(), testOptions(t, "http://127.0.0.1", t.TempDir()))

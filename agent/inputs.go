@@ -14,6 +14,7 @@ import (
 	"rendermac/agentproto"
 	"rendermac/fence"
 	"rendermac/media"
+	"rendermac/program"
 )
 
 // probeInputs asks ffprobe what each input really is, and tells the server.
@@ -69,10 +70,10 @@ func (r *run) runFFprobe(ctx context.Context, path string, args []string, out io
 	watched, feed, stop := watchdog(ctx, r.a.Stall, failed(fence.InternalError, "ffprobe said nothing for %s", r.a.Stall))
 	defer stop()
 	said := r.complaints()
-	cmd := command(r.dir, r.a.FFprobe, args)
+	cmd := program.Command(r.dir, r.a.FFprobe, args)
 	cmd.Stdout = fed{out, feed}
-	cmd.Stderr = &lines{each: said.line}
-	err := runGuarded(watched, cmd, r.a.grace)
+	cmd.Stderr = program.Lines(said.line)
+	err := program.Run(watched, cmd, r.a.grace)
 	var exit *exec.ExitError
 	if !errors.As(err, &exit) {
 		return err

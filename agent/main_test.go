@@ -10,12 +10,14 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"rendermac/program"
 )
 
 // TestMain lets the test binary take roles: the guard of an external program,
 // and an agent in a process of its own, so that one can be killed.
 func TestMain(m *testing.M) {
-	GuardMain()
+	program.GuardMain()
 	if os.Getenv("RENDERMAC_TEST_AGENT") != "" {
 		os.Exit(agentProcess())
 	}

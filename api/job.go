@@ -91,7 +91,8 @@ type JobItem struct {
 // Job is one job, whole.
 type Job struct {
 	JobItem
-	Attempts []Attempt `json:"attempts" nullable:"false" doc:"oldest first"`
+	InputMedia []*Media  `json:"input_media" nullable:"false" doc:"what each of the inputs is, in their order; null where nobody has been able to read it yet"`
+	Attempts   []Attempt `json:"attempts" nullable:"false" doc:"oldest first"`
 }
 
 // Ended tells whether the job's status is final.
@@ -127,12 +128,12 @@ type Hold struct {
 
 // Artifact is a job's verified output.
 type Artifact struct {
-	_           struct{}        `nullable:"true"`
-	Name        string          `json:"name" doc:"the download's name"`
-	Bytes       int64           `json:"bytes"`
-	SHA256      string          `json:"sha256"`
-	ContentType string          `json:"content_type"`
-	Media       json.RawMessage `json:"media" doc:"what the file is: container, streams, duration"`
-	Warnings    []string        `json:"warnings"`
-	DeletedAt   *time.Time      `json:"deleted_at" doc:"when retention removed the bytes; null while they are there"`
+	_           struct{}   `nullable:"true"`
+	Name        string     `json:"name" doc:"the download's name"`
+	Bytes       int64      `json:"bytes"`
+	SHA256      string     `json:"sha256"`
+	ContentType string     `json:"content_type"`
+	Media       *Media     `json:"media" doc:"what the file is: container, streams, duration"`
+	Warnings    []string   `json:"warnings"`
+	DeletedAt   *time.Time `json:"deleted_at" doc:"when retention removed the bytes; null while they are there"`
 }

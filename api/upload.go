@@ -1,9 +1,6 @@
 package api
 
-import (
-	"encoding/json"
-	"time"
-)
+import "time"
 
 // UploadRequest announces a file. Where digests are given, its URLs are bound to
 // them; otherwise to lengths only (F16). UploadParts tells digests later.
@@ -69,9 +66,9 @@ type UploadComplete struct {
 
 // UploadDone is a completed upload, ready to be a job's input.
 type UploadDone struct {
-	ID     string          `json:"id"`
-	Name   string          `json:"name"`
-	Bytes  int64           `json:"bytes"`
-	SHA256 string          `json:"sha256"`
-	Media  json.RawMessage `json:"media" doc:"what the file is, or null where the server cannot read it"`
+	ID     string `json:"id"`
+	Name   string `json:"name"`
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	Media  *Media `json:"media" doc:"what the file is, or null where the server cannot read it: the device that takes the job will"`
 }

@@ -148,6 +148,9 @@ func (d *Dir) Open(_ context.Context, key string) (Object, Info, error) {
 // object says what a disk that goes away while it is read says.
 type object struct{ *os.File }
 
+// Local is the file itself, for a program that must have one.
+func (o object) Local() *os.File { return o.File }
+
 func (o object) Read(p []byte) (int, error) {
 	n, err := o.File.Read(p)
 	return n, outOfReach(err)

@@ -39,6 +39,7 @@ type Config struct {
 	}
 	Verify struct {
 		Workers  int
+		Decode   bool
 		Deadline time.Duration
 	}
 	Pricing     map[string]int64 // credits by service

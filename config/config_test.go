@@ -225,17 +225,17 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 }
 
 func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
-	c := mustLoad(t, "verify:\n  decode: true\npresets:\n  mine: {}\n", nil)
+	c := mustLoad(t, "agent:\n  remotion:\n    browser: x\npresets:\n  mine: {}\n", nil)
 	for i, want := range []string{
-		":2: verify.decode has no effect yet: this build verifies without ffmpeg",
-		":4: presets has no effect yet: this build has its own presets only",
+		":5: presets has no effect yet: this build has its own presets only",
+		":3: agent.remotion.browser has no effect yet: this build has no remotion service",
 	} {
 		if i >= len(c.Ignored) || !strings.HasSuffix(c.Ignored[i], want) {
 			t.Errorf("%q, want one that ends in %s", c.Ignored, want)
 		}
 	}
 	for _, v := range c.Values {
-		if v.Name == "verify.decode" && !strings.HasSuffix(v.Source, ":2 (no effect yet)") {
+		if v.Name == "agent.remotion.browser" && !strings.HasSuffix(v.Source, ":3 (no effect yet)") {
 			t.Errorf("%+v", v)
 		}
 	}

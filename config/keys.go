@@ -26,7 +26,6 @@ const section = "{}"
 const (
 	noPresets  = "this build has its own presets only"
 	noRemotion = "this build has no remotion service"
-	noDecode   = "this build verifies without ffmpeg"
 )
 
 var keys = []key{
@@ -131,7 +130,10 @@ var keys = []key{
 		name: "verify.workers", why: "Results verified at once; null is half of the cores.",
 		into: func(c *Config) any { return &c.Verify.Workers }, derive: func(*Config) string { return coresOver(2) }, check: func(c *Config) string { return atLeast(c.Verify.Workers, 1, "1") },
 	},
-	{name: "verify.decode", fallback: "false", why: "Whether every result is also decoded through ffmpeg on the server.", later: noDecode},
+	{
+		name: "verify.decode", fallback: "false", why: "Whether every result is also decoded whole, through agent.ffmpeg on the server.",
+		into: func(c *Config) any { return &c.Verify.Decode },
+	},
 	{
 		name: "verify.deadline", fallback: "24h", why: "How long verification waits for a store that cannot be read.",
 		into: func(c *Config) any { return &c.Verify.Deadline }, check: func(c *Config) string { return atLeast(c.Verify.Deadline, 1, "1ns") },

@@ -30,7 +30,8 @@ type ExpectVideo struct {
 	Encoded             bool // by us: even sides, no rotation tag, known depth
 	Still               bool // a picture made by us: any sides
 	BitDepth            int
-	Frames              int64 // exact
+	Frames              int64       // exact
+	Color               probe.Color // as far as it is known
 }
 
 // Check is nil, or one sentence on the first thing that is not as promised.
@@ -40,6 +41,9 @@ func (e Expectation) Check(m *probe.Media) error {
 	}
 	if e.Faststart && !m.Faststart {
 		return fmt.Errorf("the result's index (moov) lies behind its media, so that it cannot start playing early")
+	}
+	if m.Oddity != "" {
+		return fmt.Errorf("the result is not as it was written: %s", m.Oddity)
 	}
 	if err := e.checkStreams(m); err != nil {
 		return err
@@ -129,6 +133,8 @@ func (v *ExpectVideo) checkEncoded(s probe.Stream) error {
 		return fmt.Errorf("the result's picture is not upright: it bears a rotation of %d degrees", s.Rotation)
 	case v.BitDepth > 0 && s.BitDepth != v.BitDepth:
 		return fmt.Errorf("the result's picture has %d bits, not %d", s.BitDepth, v.BitDepth)
+	case !tagged(s.Color.Primaries, v.Color.Primaries), !tagged(s.Color.Transfer, v.Color.Transfer), !tagged(s.Color.Matrix, v.Color.Matrix):
+		return fmt.Errorf("the result's colours are tagged %.80q, not %.80q", s.Color, v.Color)
 	case v.Width > 0 && (away(s.Width, v.Width) || away(s.Height, v.Height)):
 		return fmt.Errorf("the result's picture is %d×%d, not %d×%d", s.Width, s.Height, v.Width, v.Height)
 	case !v.inBox(s.Width, s.Height) && !(v.Turns && v.inBox(s.Height, s.Width)):
@@ -143,6 +149,8 @@ func (v *ExpectVideo) inBox(w, h int) bool {
 
 // away allows one step of evening: pixel aspects are read as rounded numbers.
 func away(got, want int) bool { return got < want-2 || got > want+2 }
+
+func tagged(got, want string) bool { return want == "" || got == want }
 
 // named keeps what a file says of itself readable in a message.
 func named(text string) string {

@@ -12,7 +12,7 @@ func good() *probe.Media {
 	return &probe.Media{
 		Container: "mp4", Faststart: true, DurationS: 10,
 		Streams: []probe.Stream{
-			{Kind: "video", Codec: "h264", Tag: "avc1", Profile: "High", Width: 854, Height: 480, BitDepth: 8, DurationS: 10},
+			{Kind: "video", Codec: "h264", Tag: "avc1", Profile: "High", Width: 854, Height: 480, BitDepth: 8, DurationS: 10, Color: bt709},
 			{Kind: "audio", Codec: "aac", Tag: "mp4a", DurationS: 10.02},
 		},
 	}
@@ -42,6 +42,9 @@ func TestExpect_RefusesWhatWasNotPromised(t *testing.T) {
 		{"over the box", func(m *probe.Media) { m.Streams[0].Width = 1920; m.Streams[0].Height = 1080 }, "1920×1080, not 854×480"},
 		{"wrong shape", func(m *probe.Media) { m.Streams[0].Width = 640 }, "640×480"},
 		{"odd side", func(m *probe.Media) { m.Streams[0].Width = 853 }, "not even"},
+		{"other colours", func(m *probe.Media) { m.Streams[0].Color.Matrix = "bt2020nc" }, "colours are tagged"},
+		{"no colours", func(m *probe.Media) { m.Streams[0].Color = probe.Color{} }, "colours are tagged"},
+		{"an index that does not fit together", func(m *probe.Media) { m.Oddity = "its samples overlap" }, "its samples overlap"},
 		{"turned", func(m *probe.Media) { m.Streams[0].Rotation = 90 }, "not upright"},
 		{"cut short", func(m *probe.Media) { m.Streams[0].DurationS = 5 }, "lasts 5.00 s"},
 		{"sound cut short", func(m *probe.Media) { m.Streams[1].DurationS = 5 }, "audio lasts 5.00 s"},

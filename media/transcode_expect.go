@@ -1,5 +1,7 @@
 package media
 
+import "rendermac/media/probe"
+
 // expectTranscode derives what must come out from the params and, where the
 // input is known, from the same choices that planned the run.
 func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
@@ -18,9 +20,26 @@ func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
 		e.Streams = streams
 	}
 	if e.Video != nil && e.Video.Encoded {
+		e.Video.Color = p.expectColor(in[0], *k.video)
 		e.Video.Width, e.Video.Height = p.size(*k.video)
 	}
 	return e
+}
+
+var bt709 = probe.Color{Primaries: "bt709", Transfer: "bt709", Matrix: "bt709"}
+
+// expectColor is bt709 for h264; pictures that stay HDR keep their tag, without
+// which they look grey.
+func (p *transcodeParams) expectColor(m *InputMedia, s InputStream) probe.Color {
+	switch {
+	case p.VideoCodec == "prores":
+		return probe.Color{}
+	case s.hdr() && !p.mustTonemap(m):
+		return probe.Color{Transfer: s.Transfer}
+	case p.VideoCodec == "h264":
+		return bt709
+	}
+	return probe.Color{}
 }
 
 func (p *transcodeParams) expectAudio() string {
@@ -41,6 +60,9 @@ func (p *transcodeParams) expectVideo() *ExpectVideo {
 	switch p.VideoCodec {
 	case "h264":
 		v.BitDepth, v.Profile = 8, "High"
+		if p.Tonemap != "off" {
+			v.Color = bt709
+		}
 	case "prores":
 		v.Tags = []string{map[string]string{"proxy": "apco", "lt": "apcs", "standard": "apcn", "hq": "apch"}[p.proresProfile()]}
 	}

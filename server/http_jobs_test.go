@@ -29,7 +29,7 @@ func TestJobs_SubmitShowsWhatWasAsked(t *testing.T) {
 		`"priority":7,"max_attempts":2,"admission_deadline":"2026-12-02T08:00:00Z","requires":{"tags":["studio-b","a"],"min_memory_gb":16},`+
 		`"webhook_url":"https://example.test/hook","webhook_events":["job.succeeded"],"output_name":"interview-web.mp4","labels":{"client":"acme"},`+
 		`"retry_of":null,"waiting_on":null,"reading":0,"failure_code":null,"failure_message":null,"created_at":"2026-12-01T08:00:00.001Z","started_at":null,"finished_at":null,`+
-		`"hold":null,"artifact":null,"attempts":[]}`+"\n", j.ID, h.account, u.ID)
+		`"hold":null,"artifact":null,"input_media":[null],"attempts":[]}`+"\n", j.ID, h.account, u.ID)
 	if string(r.body) != want {
 		t.Errorf("got\n%s, want\n%s", r.body, want)
 	}
@@ -193,7 +193,7 @@ func TestJobs_OutputAndLog(t *testing.T) {
 	device := h.mustSucceed(content, "software encoder")
 
 	done := into[api.Job](h.get(at, h.read).is(200))
-	want := api.Artifact{Name: name, Bytes: 10, SHA256: sum(content), ContentType: "video/mp4", Media: json.RawMessage(`{"container":"mp4"}`), Warnings: []string{"software encoder"}}
+	want := api.Artifact{Name: name, Bytes: 10, SHA256: sum(content), ContentType: "video/mp4", Media: &api.Media{ReadBy: "server", Container: "mp4", Brands: []string{}, Streams: []api.MediaStream{}}, Warnings: []string{"software encoder"}}
 	if got, _ := json.Marshal(done.Artifact); string(got) != mustJSON(t, want) {
 		t.Errorf("the artifact is %s, want %s", got, mustJSON(t, want))
 	}

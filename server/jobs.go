@@ -150,7 +150,7 @@ func (s *Server) getLog(ctx context.Context, c call, in *struct {
 }
 
 func showJob(j store.Job) api.Job {
-	out := api.Job{JobItem: showItem(j), Attempts: []api.Attempt{}}
+	out := api.Job{JobItem: showItem(j), InputMedia: showInputs(j), Attempts: []api.Attempt{}}
 	for _, a := range j.Attempts {
 		out.Attempts = append(out.Attempts, api.Attempt{
 			ID: a.ID, AttemptNumber: a.Number, Status: string(a.Status), DeviceID: a.DeviceID, DeviceName: a.DeviceName, LeaseEpoch: a.Epoch,
@@ -176,7 +176,7 @@ func showItem(j store.Job) api.JobItem {
 		out.Hold = &api.Hold{Credits: j.Hold.Credits, State: j.Hold.State}
 	}
 	if a := j.Artifact; a != nil {
-		out.Artifact = &api.Artifact{Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: a.Media, Warnings: append([]string{}, a.Warnings...), DeletedAt: a.DeletedAt}
+		out.Artifact = &api.Artifact{Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: showMedia(a.Media), Warnings: append([]string{}, a.Warnings...), DeletedAt: a.DeletedAt}
 	}
 	return out
 }

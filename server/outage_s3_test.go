@@ -27,7 +27,7 @@ func (h *httpServer) sendTo(url string, headers map[string]string, body []byte) 
 }
 
 // mustServeS3 is a server that keeps its files in a bucket.
-func mustServeS3(t *testing.T) (*httpServer, *artifacttest.S3Server) {
+func mustServeS3(t *testing.T, change ...func(*Options)) (*httpServer, *artifacttest.S3Server) {
 	s3 := artifacttest.StartS3(t)
 	options := s3.Options(t)
 	var h *httpServer
@@ -36,7 +36,7 @@ func mustServeS3(t *testing.T) (*httpServer, *artifacttest.S3Server) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h = mustServe(t, func(o *Options) { o.Artifacts, o.Blobs, o.PartBytes = bucket, nil, artifact.MinS3Part })
+	h = mustServe(t, append(change, func(o *Options) { o.Artifacts, o.Blobs, o.PartBytes = bucket, nil, artifact.MinS3Part })...)
 	h.mustStart()
 	return h, s3
 }

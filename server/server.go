@@ -36,6 +36,7 @@ type Options struct {
 	MaxAttempts    int // of a job that does not say
 	VerifyWorkers  int
 	VerifyDeadline time.Duration
+	Decoder        *Decoder         // nil: results are not decoded
 	Pricing        map[string]int64 // credits by service
 	SharedRoots    map[string]SharedRoot
 	Backups        Backups

@@ -38,7 +38,7 @@ func (u *uploads) complete(ctx context.Context, c call, in *struct {
 	if err != nil {
 		return nil, err
 	}
-	return answerWith(api.UploadDone{ID: up.ID, Name: up.Name, Bytes: up.Bytes, SHA256: up.SHA256, Media: up.Media}), nil
+	return answerWith(api.UploadDone{ID: up.ID, Name: up.Name, Bytes: up.Bytes, SHA256: up.SHA256, Media: showMedia(up.Media)}), nil
 }
 
 // alone lets what may drop bytes of one upload follow one another: a completion

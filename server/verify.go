@@ -56,6 +56,16 @@ func (s *Server) verify(ctx context.Context, v *store.Verification) (finding, er
 	if err := expectation(v).Check(m); err != nil {
 		return wrong("%s", err), nil
 	}
+	if s.o.Decoder != nil {
+		left := s.o.VerifyDeadline - s.o.Now().Sub(v.StartedAt)
+		complaint, err := s.decode(ctx, object, info, m.Container, left)
+		if err != nil {
+			return finding{}, err
+		}
+		if complaint != "" {
+			return wrong("the stored result cannot be decoded: %s", complaint), nil
+		}
+	}
 	facts, err := json.Marshal(m)
 	return finding{media: facts}, err
 }

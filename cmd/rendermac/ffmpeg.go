@@ -8,6 +8,7 @@ import (
 	"runtime"
 
 	"rendermac/config"
+	"rendermac/server"
 )
 
 // findFFmpeg is the ffmpeg to run and its ffprobe: the one beside it, else the
@@ -24,6 +25,19 @@ func findFFmpeg(c *config.Config) (ffmpeg, ffprobe string, err error) {
 		return "", "", fmt.Errorf("there is no ffprobe beside %s: install ffmpeg whole, with %s", ffmpeg, installFFmpeg())
 	}
 	return ffmpeg, ffprobe, nil
+}
+
+// decoderFor is the ffmpeg of verify.decode. A server that is to decode and
+// cannot does not start: it would put every verification off for a day.
+func decoderFor(c *config.Config) (*server.Decoder, error) {
+	if !c.Verify.Decode {
+		return nil, nil
+	}
+	ffmpeg, _, err := findFFmpeg(c)
+	if err != nil {
+		return nil, fmt.Errorf("verify.decode is on, and %w; or set verify.decode to false", err)
+	}
+	return &server.Decoder{FFmpeg: ffmpeg, Dir: c.Data}, nil
 }
 
 func installFFmpeg() string {

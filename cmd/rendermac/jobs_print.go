@@ -66,11 +66,14 @@ func printJob(w io.Writer, j *api.Job, waits string) error {
 		{"service", j.Service},
 		{"params", string(j.Params)},
 		{"inputs", sourcesOf(&j.JobItem)},
+	}
+	facts = append(facts, mediaFacts(j)...)
+	facts = append(facts, [][2]string{
 		{"labels", labelsOf(&j.JobItem)},
 		{"priority", strconv.Itoa(j.Priority)},
 		{"created", stamp(&j.CreatedAt)},
 		{"finished", stamp(j.FinishedAt)},
-	}
+	}...)
 	facts = append(facts, terms(&j.JobItem)...)
 	if waits != "" {
 		facts = append(facts, [2]string{"waits for", waits})
@@ -80,6 +83,9 @@ func printJob(w io.Writer, j *api.Job, waits string) error {
 	}
 	if a := j.Artifact; a != nil {
 		facts = append(facts, [2]string{"bytes", fmt.Sprintf("%d (%s)", a.Bytes, size(a.Bytes))}, [2]string{"sha256", a.SHA256})
+		if a.Media != nil {
+			facts = append(facts, [2]string{"result", describe(a.Media)})
+		}
 		if a.DeletedAt != nil {
 			facts = append(facts, [2]string{"deleted", stamp(a.DeletedAt) + ", by retention"})
 		}

@@ -9,14 +9,14 @@ import (
 	"os/signal"
 	"syscall"
 
-	"rendermac/agent"
+	"rendermac/program"
 )
 
 // version is set by the build.
 var version = "dev"
 
 func main() {
-	agent.GuardMain()
+	program.GuardMain()
 	os.Exit(run())
 }
 

@@ -13,11 +13,11 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"rendermac/agent"
+	"rendermac/program"
 )
 
 func TestMain(m *testing.M) {
-	agent.GuardMain()
+	program.GuardMain()
 	testscript.Main(m, map[string]func(){"rendermac": func() { os.Exit(run()) }})
 }
 

@@ -96,12 +96,16 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	for _, network := range c.TrustedProxies {
 		proxies = append(proxies, network.String())
 	}
+	decoder, err := decoderFor(c)
+	if err != nil {
+		return err
+	}
 	s, err := server.New(server.Options{
 		DB: p.db, Artifacts: p.artifacts, Blobs: p.blobs, Now: wallClock, Mono: mono, Log: log, Version: version,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
-		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Pricing: c.Pricing, SharedRoots: serverRoots(c), Backups: server.Backups(c.Backup), Retention: server.Retention(c.Retention),
+		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Decoder: decoder, Pricing: c.Pricing, SharedRoots: serverRoots(c), Backups: server.Backups(c.Backup), Retention: server.Retention(c.Retention),
 		PrivateWebhooks: c.Webhooks.AllowPrivate,
 		Metrics:         metrics, MetricsPublic: c.Metrics.Public,
 	})

@@ -1,17 +1,21 @@
 package probe
 
+// avcConfig reads avcC: what it says of the stream stands in the parameter set
+// behind it once more.
 func avcConfig(s *Stream, data []byte) {
 	f := fields{data: data}
-	f.u8()
-	profile, compat := f.u8(), f.u8()
-	f.take(2)
-	count := f.u8() & 31
+	version, profile, compat, level := f.u8(), f.u8(), f.u8(), f.u8()
+	lengths, count := f.u8(), f.u8()
 	s.Profile = avcProfile(profile, compat)
 	s.BitDepth, s.Chroma = 8, "4:2:0"
-	if count > 0 && !f.short {
-		if sps := f.take(min(int(f.u16()), len(f.data))); hasChroma(profile) && len(sps) > 4 {
-			avcDepth(s, sps)
-		}
+	sps := f.take(min(int(f.u16()), len(f.data)))
+	switch {
+	case f.short || version != 1 || lengths&3 == 2 || count&31 == 0 || len(sps) < 5:
+		s.flaw = "its H.264 configuration (avcC) makes no sense"
+	case sps[0]&31 != 7 || sps[1] != profile || sps[2] != compat || sps[3] != level:
+		s.flaw = "its H.264 configuration (avcC) says other things than its parameter set"
+	default:
+		avcParameters(s, sps)
 	}
 }
 
@@ -47,20 +51,6 @@ func hasChroma(profile byte) bool {
 	return false
 }
 
-// avcDepth reads seq_parameter_set_id, chroma_format_idc and the luma depth.
-func avcDepth(s *Stream, sps []byte) {
-	b := bits{data: sps[4:]}
-	b.golomb()
-	idc := b.golomb()
-	if idc == 3 {
-		b.bit()
-	}
-	depth := 8 + b.golomb()
-	if !b.short && idc <= 3 && depth <= 14 {
-		s.Chroma, s.BitDepth = chroma(byte(idc)), int(depth)
-	}
-}
-
 type bits struct {
 	data  []byte
 	at    int
@@ -82,6 +72,15 @@ func (b *bits) read(n int) (v uint32) {
 		v = v<<1 | b.bit()
 	}
 	return v
+}
+
+// signed is a signed Exp-Golomb number.
+func (b *bits) signed() int {
+	n := int(b.golomb())
+	if n%2 == 0 {
+		return -n / 2
+	}
+	return (n + 1) / 2
 }
 
 // golomb is an unsigned Exp-Golomb number.

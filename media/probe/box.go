@@ -31,7 +31,7 @@ func (f file) bytes(off, n int64) ([]byte, error) {
 	}
 	b := make([]byte, n)
 	if got, err := f.r.ReadAt(b, off); int64(got) < n {
-		return nil, fmt.Errorf("reading the file: %w", err)
+		return nil, unreadable(err)
 	}
 	return b, nil
 }
@@ -57,6 +57,26 @@ type walker struct {
 	file
 	seen  int // so far
 	depth int // boxes that are open around
+
+	window   []byte // of the file, at windowAt: headers often follow one another
+	windowAt int64
+}
+
+// peek is the file's next n bytes, of a header; they are good until the next call.
+func (w *walker) peek(off, n int64) ([]byte, error) {
+	at := off - w.windowAt
+	if at < 0 || at+n > int64(len(w.window)) {
+		if w.window == nil {
+			w.window = make([]byte, 4<<10)
+		}
+		w.window = w.window[:min(int64(cap(w.window)), w.size-off)]
+		w.windowAt, at = off, 0
+		if got, err := w.r.ReadAt(w.window, off); got < len(w.window) {
+			w.window = w.window[:0]
+			return nil, unreadable(err)
+		}
+	}
+	return w.window[at : at+n], nil
 }
 
 // next reads the header of the box at off, which must end by limit.
@@ -64,7 +84,7 @@ func (w *walker) next(off, limit int64) (box, error) {
 	if limit-off < 8 {
 		return box{}, errf("the file is damaged: %d stray bytes lie where a box must begin", limit-off)
 	}
-	h, err := w.bytes(off, min(16, limit-off))
+	h, err := w.peek(off, min(16, limit-off))
 	if err != nil {
 		return box{}, err
 	}

@@ -32,6 +32,7 @@ func (t *tables) offsets(m *movie) (c chunkOffsets, err error) {
 type chunkRuns struct {
 	rows           *tableReader
 	left           int64
+	entries        uint32 // descriptions that there are
 	perChunk       int64
 	nextAt, nextIs int64 // the following run, 0 where there is none
 }
@@ -41,7 +42,7 @@ func (t *tables) runs(m *movie) (*chunkRuns, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &chunkRuns{rows: rows, left: count}
+	r := &chunkRuns{rows: rows, left: count, entries: t.entries}
 	return r, r.advance()
 }
 
@@ -61,6 +62,9 @@ func (r *chunkRuns) advance() error {
 		return errf("the file is damaged: its stsc table is out of order")
 	}
 	r.nextAt, r.nextIs = at, int64(be.Uint32(row[4:]))
+	if which := be.Uint32(row[8:]); which == 0 || which > r.entries {
+		return errf("the file is damaged: its chunks are of a description (stsd) that there is not")
+	}
 	return nil
 }
 
@@ -116,5 +120,6 @@ func (t *tables) inside(m *movie, offsets chunkOffsets, sizes *sizeTable, n int6
 	if bytes < 0 || off > uint64(m.size) || bytes > m.size-int64(off) {
 		return errf("the file ends early: its sample table points past the end")
 	}
+	m.covers(int64(off), int64(off)+bytes)
 	return nil
 }

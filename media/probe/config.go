@@ -9,17 +9,34 @@ func chroma(idc byte) string {
 	return []string{"4:0:0", "4:2:0", "4:2:2", "4:4:4"}[idc&3]
 }
 
+// hevcConfig reads hvcC, and the first of the parameter sets behind it that
+// tells the size.
 func hevcConfig(s *Stream, data []byte) {
 	f := fields{data: data}
-	f.u8()
-	profile := f.u8() & 31
+	version, profile := f.u8(), f.u8()&31
 	f.take(14)
 	format, luma := f.u8(), f.u8()
-	if f.short {
+	f.take(3)
+	lengths, arrays := f.u8(), f.u8()
+	if f.short || version != 1 || lengths&3 == 2 {
+		s.flaw = "its HEVC configuration (hvcC) makes no sense"
 		return
 	}
 	s.Profile = map[byte]string{1: "Main", 2: "Main 10", 3: "Main Still Picture", 4: "Rext"}[profile]
 	s.Chroma, s.BitDepth = chroma(format), int(luma&7)+8
+	for range arrays {
+		kind := f.u8() & 63
+		for range f.u16() {
+			unit := f.take(min(int(f.u16()), len(f.data)))
+			if f.short {
+				s.flaw = "its HEVC configuration (hvcC) ends early"
+				return
+			}
+			if kind == 33 && s.coded[0] == 0 && len(unit) > 2 {
+				hevcParameters(s, unit)
+			}
+		}
+	}
 }
 
 func av1Config(s *Stream, data []byte) {

@@ -7,6 +7,7 @@ type edits struct {
 	count     int // of those that show something; each may show the whole
 	empty     float64
 	shown     float64 // 0 is "to the end"
+	fast      bool    // one is shown at another rate than 1
 	mediaTime float64 // in the track's own timescale: skipped at the start
 }
 
@@ -18,6 +19,9 @@ func (m *movie) editList(t *track, b box) error {
 	width := int64(12)
 	if head[0] == 1 {
 		width = 20
+	}
+	if count := int64(be.Uint32(head[4:])); head[0] > 1 || b.size() != 8+count*width {
+		m.odd("its edit list (elst) has another length than it says")
 	}
 	table := m.stream(b.off+8, b.end)
 	for range min(int64(be.Uint32(head[4:])), (b.size()-8)/width) {
@@ -37,6 +41,7 @@ func (e *edits) add(row []byte) {
 	}
 	if mediaTime >= 0 {
 		e.count++
+		e.fast = e.fast || be.Uint32(row[len(row)-4:]) != 1<<16
 	}
 	switch {
 	case mediaTime >= 0 && !e.present:

@@ -30,6 +30,7 @@ func (m *movie) sampleDescriptions(t *track, b box) error {
 	if len(data) < 16 || be.Uint32(data[4:]) == 0 {
 		return errf("the file is damaged: a track does not say what it holds (stsd)")
 	}
+	t.tables.entries = be.Uint32(data[4:])
 	entry, err := m.next(b.off+8, b.end)
 	if err != nil {
 		return err
@@ -38,6 +39,9 @@ func (m *movie) sampleDescriptions(t *track, b box) error {
 	s.Tag = printable(entry.typ)
 	if s.Codec = codecs[entry.typ]; s.Codec == "" {
 		s.Codec = s.Tag
+		if t.kind != "data" && t.kind != "subtitle" {
+			m.odd("its %s is coded in a way that is not known (%s)", t.kind, s.Tag)
+		}
 	}
 	f := &fields{data: data[entry.off-b.off : entry.end-b.off]}
 	f.take(min(8, len(f.data)))
@@ -55,6 +59,7 @@ func (m *movie) videoEntry(t *track, f *fields, entry box) error {
 	s := &t.entry
 	f.take(16)
 	s.Width, s.Height = int(f.u16()), int(f.u16())
+	t.pixels = s.Width
 	f.take(50)
 	if err := f.err(s.Tag); err != nil {
 		return err

@@ -5,7 +5,7 @@ type sampleDefaults struct{ duration, size uint32 }
 
 func (m *movie) trackByID(id uint32) *track {
 	for _, t := range m.tracks {
-		if t.id == id {
+		if t.header.id == id {
 			return t
 		}
 	}
@@ -38,6 +38,7 @@ type run struct {
 }
 
 func (m *movie) fragment(moof box) error {
+	m.odd("it is in fragments, of which the last may be missing")
 	if !m.moov {
 		return errf("the file has no index (moov) before its fragments")
 	}
@@ -76,7 +77,7 @@ func (m *movie) fragmentHeader(r *run, b box) error {
 	if r.track == nil {
 		return errf("the file is damaged: a fragment belongs to no track")
 	}
-	r.defaults = m.defaults[r.track.id]
+	r.defaults = m.defaults[r.track.header.id]
 	if flags&0x1 != 0 {
 		r.base = int64(f.u64() & (1<<63 - 1))
 		r.at = r.base
@@ -140,13 +141,14 @@ func (m *movie) trackRun(r *run, b box) error {
 	if rowBytes > 0 && count > (b.end-at)/rowBytes {
 		return errf("the file is damaged: its trun table claims more rows than it has")
 	}
-	bytes, err := m.runRows(r, m.stream(at, b.end), flags, count, int(rowBytes))
+	bytes, err := m.runRows(r, m.runs.over(m.file, at, b.end), flags, count, int(rowBytes))
 	if err != nil {
 		return err
 	}
 	if r.at < 0 || r.at > m.size || bytes > m.size-r.at {
 		return errf("the file ends early: a fragment points past the end")
 	}
+	m.covers(r.at, r.at+bytes)
 	r.at += bytes
 	return nil
 }

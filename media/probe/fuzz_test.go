@@ -30,6 +30,9 @@ func fuzz(f *testing.F, seed string) {
 			}
 			return
 		}
+		if strings.ContainsFunc(m.Oddity, func(r rune) bool { return r < ' ' }) {
+			t.Fatalf("no plain sentence: %q", m.Oddity)
+		}
 		sane(t, m.DurationS)
 		for _, s := range m.Streams {
 			sane(t, s.DurationS, s.StartS, s.FPS, float64(s.Width), float64(s.Height), float64(s.Frames), float64(s.SampleRate), float64(s.Channels), float64(s.BitDepth))

@@ -22,8 +22,12 @@ type movie struct {
 	tracks     []*track
 	chapters   map[uint32]bool           // ids of tracks that hold another one's chapters
 	defaults   map[uint32]sampleDefaults // of fragments, by track id
+	runs       tableReader               // of one fragment after the other
 	moov, mdat bool
 	faststart  bool
+	duration   float64 // in the movie's timescale, as mvhd has it
+	oddity     string  // the first
+	covered    uint64  // see covers; 0 where samples fill mdat without a gap
 }
 
 func readISO(f file) (*Media, error) {
@@ -48,6 +52,7 @@ func (m *movie) topLevel(b box) error {
 		return m.fileType(b)
 	case "mdat":
 		m.mdat = true
+		m.covers(b.end, b.off)
 	case "moov":
 		if m.moov {
 			return errf("the file is damaged: it has two indexes (moov)")
@@ -78,11 +83,7 @@ func (m *movie) fileType(b box) error {
 func (m *movie) inMoov(b box) error {
 	switch b.typ {
 	case "mvhd":
-		data, err := m.small(b)
-		if err != nil {
-			return err
-		}
-		m.timescale, _ = timescaleOf(data)
+		return m.movieHeader(b)
 	case "trak":
 		if len(m.tracks) == maxTracks {
 			return errf("the file has more than %d tracks", maxTracks)
@@ -92,39 +93,10 @@ func (m *movie) inMoov(b box) error {
 		return m.children(b, m.inMvex)
 	case "cmov":
 		return errf("the file's index is compressed (cmov), which is not read")
+	default:
+		m.known(b)
 	}
 	return nil
-}
-
-// timescaleOf reads what mvhd and mdhd have in common.
-func timescaleOf(data []byte) (scale uint32, language string) {
-	at := 12
-	if len(data) > 0 && data[0] == 1 {
-		at = 20
-	}
-	if len(data) < at+4 {
-		return 0, ""
-	}
-	scale = be.Uint32(data[at:])
-	if at += 8; data[0] == 1 {
-		at += 4
-	}
-	if len(data) >= at+2 {
-		language = packedLanguage(be.Uint16(data[at:]))
-	}
-	return scale, language
-}
-
-// packedLanguage is three letters of five bits; QuickTime's small numbers are
-// no letters and give "".
-func packedLanguage(v uint16) string {
-	letters := []byte{byte(v>>10&31) + 0x60, byte(v>>5&31) + 0x60, byte(v&31) + 0x60}
-	for _, c := range letters {
-		if c < 'a' || c > 'z' {
-			return ""
-		}
-	}
-	return string(letters)
 }
 
 func (m *movie) media() (*Media, error) {
@@ -135,6 +107,8 @@ func (m *movie) media() (*Media, error) {
 	for _, t := range m.tracks {
 		out.Streams = append(out.Streams, t.stream(m))
 	}
+	m.judge(out)
+	out.Oddity = m.oddity
 	out.fromZero()
 	return out, nil
 }

@@ -1,10 +1,14 @@
 // Package probe reads what a media file really is, in pure Go: ISO base media
-// (mp4, mov, m4a) down to its sample tables, and the headers of wav, jpg and
-// png. It trusts no size or count in the file and uses bounded memory.
+// (mp4, mov, m4a) down to its sample tables, wav, jpg and png to their end. It
+// trusts no size or count in the file and uses bounded memory.
+//
+// What it cannot see is damage to coded picture and sound inside mdat, which
+// only a decoder finds: that is what digests and verify.decode are for.
 package probe
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 )
 
@@ -15,6 +19,10 @@ type Media struct {
 	DurationS float64  `json:"duration_s"`
 	Faststart bool     `json:"faststart"` // moov before the first mdat
 	Streams   []Stream `json:"streams"`
+	// Oddity is one sentence on what no writer of ours leaves in a file, or
+	// nothing. Players get along with most of it, so that it speaks against a
+	// result, but not against an input.
+	Oddity string `json:"oddity"`
 }
 
 // Stream is one track. Width and Height are as displayed: upright, with square
@@ -38,6 +46,9 @@ type Stream struct {
 	Color       Color   `json:"color"`
 	AttachedPic bool    `json:"attached_pic"` // pictures of chapters, no film
 	Language    string  `json:"language"`
+
+	coded [2]int64 // the size that the codec's own parameters tell, 0 where they do not
+	flaw  string   // of the codec's configuration
 }
 
 // Color names the colours as ffprobe does: bt709, smpte2084, bt2020nc …
@@ -79,3 +90,6 @@ func File(r io.ReaderAt, size int64) (*Media, error) {
 	}
 	return nil, ErrUnknown
 }
+
+// unreadable is a fault of the reader, not of the file.
+func unreadable(err error) error { return fmt.Errorf("reading the file: %w", err) }

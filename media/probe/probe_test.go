@@ -69,7 +69,7 @@ func TestFile_Samples(t *testing.T) {
 		{"09_tmcd.mov", "mov", false, 2, []string{"video h264 avc1 High 320x180 turn 0 8bit 4:2:0 25fps 50 frames", "audio pcm sowt  44100Hz 1ch 16bit", "timecode tmcd"}},
 		{"14_prores422.mov", "mov", false, 1, []string{"video prores apcn Standard 320x180 turn 0 10bit 4:2:2 25fps 25 frames", "audio pcm in24  48000Hz 1ch 24bit"}},
 		{"15_prores4444_alpha.mov", "mov", false, 1, []string{"video prores ap4h 4444 160x90 turn 0 12bit 4:4:4 25fps 25 frames"}},
-		{"18a_still.jpg", "jpg", false, 0, []string{"video mjpeg   640x360 turn 0 8bit  0fps 1 frames"}},
+		{"18a_still.jpg", "jpg", false, 0, []string{"video mjpeg   640x360 turn 0 8bit 4:2:0 0fps 1 frames"}},
 		{"18b_still_odd.png", "png", false, 0, []string{"video png   321x181 turn 0 8bit  0fps 1 frames"}},
 		{"19_fragmented.mp4", "mp4", true, 3.067, []string{"video h264 avc1 High 320x180 turn 0 8bit 4:2:0 30fps 90 frames", "audio aac mp4a LC 44100Hz 1ch 0bit"}},
 		{"22_interlaced_sar_2997.mp4", "mp4", false, 2.002, []string{"video h264 avc1 High 655x480 turn 0 8bit 4:2:0 29.97fps 60 frames"}},

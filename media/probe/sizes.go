@@ -22,6 +22,9 @@ func (t *tables) sizes(m *movie) (*sizeTable, error) {
 		return nil, err
 	}
 	if all := int64(be.Uint32(head[4:])); all > 0 {
+		if m.plain(t.stsz, head); t.stsz.size() > 12 {
+			m.odd("its stsz table has more room than rows")
+		}
 		return &sizeTable{all: all, count: int64(be.Uint32(head[8:]))}, nil
 	}
 	rows, count, err := m.table(t.stsz, 12, 4)

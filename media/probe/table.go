@@ -2,26 +2,33 @@ package probe
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"math"
 )
 
 // tableReader streams the rows of a table.
 type tableReader struct {
-	r   io.Reader
-	row []byte
+	r   *bufio.Reader
+	row [20]byte
 }
 
-func (f file) stream(off, end int64) *tableReader {
+func (f file) stream(off, end int64) *tableReader { return new(tableReader).over(f, off, end) }
+
+// over begins anew at another place.
+func (t *tableReader) over(f file, off, end int64) *tableReader {
 	section := io.NewSectionReader(f.r, off, max(0, end-off))
-	return &tableReader{r: bufio.NewReaderSize(section, 32<<10), row: make([]byte, 20)}
+	if t.r == nil {
+		t.r = bufio.NewReaderSize(section, 16<<10)
+	} else {
+		t.r.Reset(section)
+	}
+	return t
 }
 
 // take reads the next n bytes (at most 20); they are good until the next call.
 func (t *tableReader) take(n int) ([]byte, error) {
 	if _, err := io.ReadFull(t.r, t.row[:n]); err != nil {
-		return nil, fmt.Errorf("reading the file: %w", err)
+		return nil, unreadable(err)
 	}
 	return t.row[:n], nil
 }
@@ -46,11 +53,21 @@ func (m *movie) table(b box, headBytes, rowBytes int64) (*tableReader, int64, er
 	if err != nil {
 		return nil, 0, err
 	}
+	m.plain(b, head)
 	rows := int64(be.Uint32(head[headBytes-4:]))
-	if rows > (b.size()-headBytes)/rowBytes {
+	if slack := b.size() - headBytes - rows*rowBytes; slack > 0 {
+		m.odd("its %s table has more room than rows", b.typ)
+	} else if slack < 0 {
 		return nil, 0, errf("the file is damaged: its %s table claims more rows than it has", b.typ)
 	}
 	return m.stream(b.off+headBytes, b.end), rows, nil
+}
+
+// plain looks at a table's version and flags: ctts has two versions.
+func (m *movie) plain(b box, head []byte) {
+	if flags := be.Uint32(head); flags != 0 && (b.typ != "ctts" || flags != 1<<24) {
+		m.odd("its %s table is of an unknown version", b.typ)
+	}
 }
 
 // pairs streams a table of (count, value) rows, as stts and ctts are.

@@ -4,14 +4,17 @@ import "math"
 
 // track is one trak box, and what fragments add to it.
 type track struct {
-	id        uint32
 	kind      string
 	timescale uint32
 	language  string
-	rotation  int
-	shape     [2]uint32 // size as the track header has it, 16.16
-	hasAspect bool      // the sample entry told the pixels' shape
-	entry     Stream    // what the sample entry says
+	header    trackHeader
+	duration  float64 // as mdhd has it
+	step      float64 // the longest of its samples, in ticks
+	last      float64 // the length of the last one
+	changes   int     // how often the length is another than before
+	hasAspect bool    // the sample entry told the pixels' shape
+	pixels    int     // the width without it
+	entry     Stream  // what the sample entry says
 	tables    tables
 	edits     edits
 	frames    int64   // samples, in moov and fragments
@@ -35,13 +38,13 @@ func (m *movie) readTrack(b box) error {
 
 func (m *movie) inTrack(t *track, b box) error {
 	switch b.typ {
-	case "mdia", "minf", "stbl", "edts", "tref":
+	case "mdia", "minf", "stbl", "edts", "tref", "dinf":
 		return m.children(b, func(b box) error { return m.inTrack(t, b) })
 	case "tkhd":
-		return m.trackHeader(t, b)
+		return m.readTrackHeader(t, b)
 	case "mdhd":
 		data, err := m.small(b)
-		t.timescale, t.language = timescaleOf(data)
+		t.timescale, t.duration, t.language = clockOf(data)
 		return err
 	case "hdlr":
 		return m.handler(t, b)
@@ -51,30 +54,11 @@ func (m *movie) inTrack(t *track, b box) error {
 		return m.chapterTracks(b)
 	case "stsd":
 		return m.sampleDescriptions(t, b)
+	case "dref":
+		return m.dataReferences(b)
 	}
 	t.tables.note(b)
-	return nil
-}
-
-func (m *movie) trackHeader(t *track, b box) error {
-	data, err := m.small(b)
-	if err != nil {
-		return err
-	}
-	idAt, matrixAt := 12, 40
-	if len(data) > 0 && data[0] == 1 {
-		idAt, matrixAt = 20, 52
-	}
-	if len(data) < matrixAt+36 {
-		return errf("the file is damaged: a track's header (tkhd) is too short")
-	}
-	t.id = be.Uint32(data[idAt:])
-	if len(data) >= matrixAt+44 {
-		t.shape = [2]uint32{be.Uint32(data[matrixAt+36:]), be.Uint32(data[matrixAt+40:])}
-	}
-	a, c := int32(be.Uint32(data[matrixAt:])), int32(be.Uint32(data[matrixAt+4:]))
-	turn := math.Atan2(float64(c), float64(a)) * 180 / math.Pi
-	t.rotation = (int(math.Round(turn)) + 360) % 360
+	m.known(b)
 	return nil
 }
 
@@ -115,6 +99,12 @@ func (t *track) add(n int64, step uint32, shift float64) {
 		t.from = first
 	}
 	t.ticks += float64(n) * length
+	if n > 0 {
+		if length != t.last {
+			t.changes++
+		}
+		t.step, t.last = max(t.step, length), length
+	}
 	t.to = max(t.to, t.ticks+shift)
 	t.frames += n
 }
@@ -140,13 +130,13 @@ func (t *track) stream(m *movie) Stream {
 	switch t.kind {
 	case "video":
 		t.picture(&s, length)
-		s.AttachedPic = m.chapters[t.id]
+		s.AttachedPic = m.chapters[t.header.id]
 	case "audio":
 		if s.SampleRate == 0 {
 			s.SampleRate = int(min(t.timescale, math.MaxInt32))
 		}
 	case "subtitle":
-		if m.chapters[t.id] {
+		if m.chapters[t.header.id] {
 			s.Kind = "data"
 		}
 	}
@@ -154,9 +144,9 @@ func (t *track) stream(m *movie) Stream {
 }
 
 func (t *track) picture(s *Stream, length float64) {
-	s.Rotation = t.rotation
+	s.Rotation = t.header.rotation
 	t.shapeByHeader(s)
-	if t.rotation%180 == 90 {
+	if t.header.rotation%180 == 90 {
 		s.Width, s.Height = s.Height, s.Width
 	}
 	if length > 0 {
@@ -167,10 +157,10 @@ func (t *track) picture(s *Stream, length float64) {
 // shapeByHeader squares the pixels where only the track's header says how wide
 // the picture is shown: old QuickTime films, and ffmpeg reads them so too.
 func (t *track) shapeByHeader(s *Stream) {
-	if t.hasAspect || t.shape[0] == 0 || t.shape[1] == 0 {
+	if t.hasAspect || t.header.shape[0] == 0 || t.header.shape[1] == 0 {
 		return
 	}
-	width := math.Round(float64(s.Height) * float64(t.shape[0]) / float64(t.shape[1]))
+	width := math.Round(float64(s.Height) * float64(t.header.shape[0]) / float64(t.header.shape[1]))
 	if width >= 1 && width < 1<<20 {
 		s.Width = int(width)
 	}

@@ -1,6 +1,6 @@
 //go:build unix
 
-package agent
+package program
 
 import (
 	"context"
@@ -14,10 +14,10 @@ import (
 	"rendermac/failpoint"
 )
 
-// runGuarded runs cmd in a process group of its own. When ctx ends the group is
+// Run runs cmd in a process group of its own. When ctx ends the group is
 // asked with SIGINT, after grace with SIGTERM, and after grace again killed.
-// Whatever cmd leaves behind is killed at the end, or when the agent dies.
-func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
+// Whatever cmd leaves behind is killed at the end, or when this process dies.
+func Run(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	g, err := startGuard()
 	if err != nil {
 		return err
@@ -34,7 +34,7 @@ func runGuarded(ctx context.Context, cmd *exec.Cmd, grace time.Duration) error {
 	go func() { done <- cmd.Wait() }()
 	select {
 	case err = <-done:
-	case <-g.gone: // without it, cmd might outlive the agent
+	case <-g.gone: // without it, cmd might outlive this process
 		g.signal(unix.SIGKILL)
 		<-done
 		return errors.New("its guard process was killed")

@@ -1,4 +1,6 @@
-package agent
+// Package program runs external programs: each in a process group of its own,
+// under a guard that kills the group when this process dies, however it dies.
+package program
 
 import (
 	"errors"
@@ -28,7 +30,7 @@ func GuardMain() {
 	// The group is asked to stop by signals that are not meant for its guard.
 	// They are caught, since what is ignored would stay ignored by a child.
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
-	os.Stdout.Write([]byte{'!'}) // the agent waits for this before it starts anything
+	os.Stdout.Write([]byte{'!'}) // the parent waits for this before it starts anything
 	io.Copy(io.Discard, os.Stdin)
 	for { // again and again: a child may be on its way into the group right now
 		unix.Kill(0, unix.SIGKILL)
@@ -36,7 +38,7 @@ func GuardMain() {
 	}
 }
 
-// guard is a running guard, as the agent sees it.
+// guard is a running guard, as its parent sees it.
 type guard struct {
 	cmd  *exec.Cmd
 	pipe io.Closer
