@@ -19,18 +19,26 @@ var thisDevice = Env{
 	Encoders: []string{"aac", "alac", "libx264", "libx265", "prores_ks"},
 }
 
-func service(tb testing.TB) *Service {
+// service is the one that most tests are about.
+func service(tb testing.TB) *Service { return catalogued(tb, "ffmpeg.transcode") }
+
+func catalogued(tb testing.TB, name string) *Service {
 	tb.Helper()
-	s, ok := Lookup("ffmpeg.transcode")
+	s, ok := Lookup(name)
 	if !ok {
-		tb.Fatal("ffmpeg.transcode is not in the catalogue")
+		tb.Fatalf("%s is not in the catalogue", name)
 	}
 	return s
 }
 
 func mustResolve(tb testing.TB, params string) json.RawMessage {
 	tb.Helper()
-	resolved, faults := service(tb).Resolve(json.RawMessage(params))
+	return resolvedFor(tb, service(tb), params)
+}
+
+func resolvedFor(tb testing.TB, s *Service, params string) json.RawMessage {
+	tb.Helper()
+	resolved, faults := s.Resolve(json.RawMessage(params))
 	if len(faults) > 0 {
 		tb.Fatalf("params %s: %v", params, faults)
 	}
@@ -62,8 +70,9 @@ var looks sync.Map
 // result is one finished run.
 type result struct {
 	path   string
-	plan   Plan
-	in     *InputMedia
+	plan   Plan // of the last pass
+	passes int
+	in     []*InputMedia
 	seen   *InputMedia  // by ffprobe
 	probed *probe.Media // by our own reader
 	damage []string
@@ -78,39 +87,64 @@ func (r result) stream(tb testing.TB, kind string) InputStream {
 	return list[0]
 }
 
-// plan probes and plans as the agent does.
+// plan, run and transcode are for ffmpeg.transcode; planService, runService and
+// right take any service and its inputs.
 func plan(tb testing.TB, params, path string) (Plan, *InputMedia, error) {
 	tb.Helper()
-	s, resolved := service(tb), mustResolve(tb, params)
-	in, err := lookOnce(path)
-	if err != nil {
-		return Plan{}, nil, err
+	p, in, err := planService(tb, "ffmpeg.transcode", params, path)
+	if in == nil {
+		return p, nil, err
+	}
+	return p, in[0], err
+}
+
+func run(tb testing.TB, params, path string) result {
+	tb.Helper()
+	return runService(tb, "ffmpeg.transcode", params, path)
+}
+
+func transcode(tb testing.TB, params, path string) result {
+	tb.Helper()
+	return right(tb, "ffmpeg.transcode", params, path)
+}
+
+// planService probes and plans as the agent does.
+func planService(tb testing.TB, service, params string, paths ...string) (Plan, []*InputMedia, error) {
+	tb.Helper()
+	s := catalogued(tb, service)
+	resolved := resolvedFor(tb, s, params)
+	var seen []*InputMedia
+	var inputs []Input
+	for _, path := range paths {
+		in, err := lookOnce(path)
+		if err != nil {
+			return Plan{}, nil, err
+		}
+		seen = append(seen, in)
+		inputs = append(inputs, Input{Path: path, Demuxer: in.Demuxer(), Media: *in})
 	}
 	env := thisDevice
 	env.OutPath = filepath.Join(tb.TempDir(), "out."+s.Output(resolved).Ext)
-	p, err := s.Plan(resolved, []Input{{Path: path, Demuxer: in.Demuxer(), Media: *in}}, env)
-	return p, in, err
+	p, err := s.Plan(resolved, inputs, env)
+	return p, seen, err
 }
 
-// run does what an agent does up to the look at the result.
-func run(tb testing.TB, params, path string) result {
+// runService does what an agent does up to the look at the result.
+func runService(tb testing.TB, service, params string, paths ...string) result {
 	tb.Helper()
-	p, in, err := plan(tb, params, path)
+	p, in, err := planService(tb, service, params, paths...)
 	if err != nil {
 		tb.Fatalf("plan: %v", err)
 	}
-	r := result{plan: p, in: in, path: strings.TrimPrefix(p.Args[len(p.Args)-1], "file:")}
-	cmd := exec.Command("ffmpeg", p.Args...)
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	if err := cmd.Run(); err != nil {
-		tb.Fatalf("ffmpeg %q: %v\n%s", p.Args, err, &stderr)
-	}
-	for line := range strings.Lines(stderr.String()) {
-		if DamageOf(line) {
-			r.damage = append(r.damage, line)
+	r := result{plan: p, in: in}
+	for said := r.pass(tb); r.plan.Next != nil; said = r.pass(tb) {
+		next, err := r.plan.Next(said)
+		if err != nil {
+			tb.Fatalf("plan of pass %d: %v", r.passes+1, err)
 		}
+		r.plan = next
 	}
+	r.path = strings.TrimPrefix(r.plan.Args[len(r.plan.Args)-1], "file:")
 	if r.seen, err = look(r.path); err != nil {
 		tb.Fatalf("look at the result: %v", err)
 	}
@@ -118,33 +152,61 @@ func run(tb testing.TB, params, path string) result {
 	return r
 }
 
-// transcode also demands that every check passes: the agent's own, and the
-// verifier's with and without its own reading of the input.
-func transcode(tb testing.TB, params, path string) result {
+// pass runs ffmpeg once and answers the lines that it wrote to stderr.
+func (r *result) pass(tb testing.TB) []string {
 	tb.Helper()
-	r := run(tb, params, path)
-	s, resolved := service(tb), mustResolve(tb, params)
+	r.passes++
+	cmd := exec.Command("ffmpeg", r.plan.Args...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	if err := cmd.Run(); err != nil {
+		tb.Fatalf("ffmpeg %q: %v\n%s", r.plan.Args, err, &stderr)
+	}
+	said := strings.Split(strings.TrimSpace(stderr.String()), "\n")
+	for _, line := range said {
+		if DamageOf(line) {
+			r.damage = append(r.damage, line)
+		}
+	}
+	return said
+}
+
+// right also demands that every check passes: the agent's own, and the
+// verifier's with and without its own reading of the inputs.
+func right(tb testing.TB, service, params string, paths ...string) result {
+	tb.Helper()
+	r := runService(tb, service, params, paths...)
 	if len(r.damage) > 0 {
 		tb.Errorf("a whole input was taken for damaged: %q", r.damage)
 	}
+	s := catalogued(tb, service)
 	if err := s.CheckOutput(r.plan, r.seen); err != nil {
 		tb.Errorf("CheckOutput: %v", err)
 	}
-	said, err := json.Marshal(r.in)
-	if err != nil {
-		tb.Fatal(err)
+	r.verified(tb, s, resolvedFor(tb, s, params), paths)
+	return r
+}
+
+func (r result) verified(tb testing.TB, s *Service, resolved json.RawMessage, paths []string) {
+	tb.Helper()
+	var said []json.RawMessage
+	var inputs []*probe.Media
+	for i, path := range paths {
+		raw, err := json.Marshal(r.in[i])
+		if err != nil {
+			tb.Fatal(err)
+		}
+		said, inputs = append(said, raw), append(inputs, probed(path))
 	}
-	inputs := []*probe.Media{probed(path)}
-	if err := s.Expect(resolved, inputs, []json.RawMessage{said}).Check(r.probed); err != nil {
+	if err := s.Expect(resolved, inputs, said).Check(r.probed); err != nil {
 		tb.Errorf("Expect by the server's reading: %v", err)
 	}
-	if err := s.Expect(resolved, nil, []json.RawMessage{said}).Check(r.probed); err != nil {
+	if err := s.Expect(resolved, nil, said).Check(r.probed); err != nil {
 		tb.Errorf("Expect by the agent's word: %v", err)
 	}
 	if err := s.Expect(resolved, nil, nil).Check(r.probed); err != nil {
 		tb.Errorf("Expect of an unknown input: %v", err)
 	}
-	return r
 }
 
 // probed is nil for what our reader does not know.

@@ -33,13 +33,19 @@ func (e Env) filter(name, purpose string) error {
 	return fmt.Errorf("this device's ffmpeg has no %s filter, which %s needs; install ffmpeg-full there", name, purpose)
 }
 
-// Plan is one run of ffmpeg.
+// Plan is one pass of ffmpeg over the inputs; most runs have only one.
 type Plan struct {
 	Args        []string       // argv after "ffmpeg"
 	DurationS   float64        // of the output; 0 unknown: progress has no fraction then
 	ExpectBytes int64          // a generous guess, for the check of free space
 	Streams     []ExpectStream // what CheckOutput holds the result against
 	Warnings    []string       // for commit: what was left out, or done another way
+
+	// Next makes the pass after this one from the lines that this one wrote to
+	// stderr; it is nil in the last, whose Streams and Warnings are the run's.
+	Next func(said []string) (Plan, error)
+	// Upto is how much of the whole run is done after this pass; 0 is all of it.
+	Upto float64
 }
 
 // ExpectStream is one stream that the output must have, in the order of its
