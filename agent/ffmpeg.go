@@ -37,7 +37,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 	}
 	json.Unmarshal(params, &p) // they have been resolved
 	if p.DamagedInput != "accept" {
-		return nil, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+orAccept)
+		return nil, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
 	}
 	return append(plan.Warnings, "damaged input accepted: "+said.summary()), nil
 }
@@ -66,7 +66,7 @@ func (r *run) ffmpegFailure(ctx context.Context, err error, said *complaints) er
 	case exit.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
 		return failed(fence.InternalError, "the system killed ffmpeg: it may be short of memory")
 	case said.damage > 0:
-		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+orAccept)
+		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
 	default:
 		return failed(fence.RunnerFailed, "ffmpeg failed (%s): %s", exit, said.lastLine())
 	}

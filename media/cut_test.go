@@ -103,7 +103,9 @@ func TestScan(t *testing.T) {
 					os.WriteFile(cut, bad, 0o600)
 					if got := attempt(t, "ffmpeg.transcode", params, cut); got.refused == "" {
 						t.Logf("GARBAGE at %d of %d: %v instead of %v", at, len(data), got, whole)
-					} else if os.Getenv("V")!="" { t.Log(got.refused) }
+					} else if os.Getenv("V") != "" {
+						t.Log(got.refused)
+					}
 				}
 			}
 		})

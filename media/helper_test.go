@@ -47,6 +47,14 @@ func resolvedFor(tb testing.TB, s *Service, params string) json.RawMessage {
 
 // look runs ffprobe as the agent does, with the demux pass where it is needed.
 func look(path string) (*InputMedia, error) {
+	m, err := seenBy(path)
+	if err == nil {
+		err = m.Examine(path)
+	}
+	return m, err
+}
+
+func seenBy(path string) (*InputMedia, error) {
 	out, _ := exec.Command("ffprobe", ProbeArgs(path, "")...).Output()
 	m, err := ParseFFprobe(out)
 	if err != nil || !m.NeedsPackets() {
