@@ -79,5 +79,5 @@ d -c:v prores_ks -c:a pcm_s24le whole/prores.mov
 d -vf fps=10 -an whole/anim.gif
 for e in wav w64 aiff au caf flac mp3 m4a aac ogg opus ac3 wv; do d -vn "whole/sound.$e"; done
 d -vn -c:a libmp3lame -b:a 64k -write_xing 0 whole/no_xing.mp3
-for e in jpg png webp tiff bmp; do d -an -vf scale=320:180 -frames:v 1 "whole/still.$e"; done
+for e in png webp tiff bmp; do d -an -vf scale=320:180 -frames:v 1 "whole/still.$e"; done
 rm -f pgs.sup late.srt cover.jpg

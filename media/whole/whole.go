@@ -11,7 +11,7 @@ import (
 // walkers by ffmpeg's name of the demuxer. What is not here tells of a cut by
 // itself, or holds nothing that tells: see docs/evidence/media.md.
 var walkers = map[string]func(*file) error{
-	"gif": gif, "ogg": ogg, "mp3": mp3, "flv": flv, "mpeg": programStream, "avi": avi,
+	"gif": gif, "ogg": ogg, "mp3": mp3, "flv": flv, "mpeg": programStream, "avi": avi, "aac": adts,
 }
 
 // Check is nil for a file that goes on to its end, else one clause on where it
