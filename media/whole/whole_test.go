@@ -13,7 +13,7 @@ import (
 // inside of these that the walk does not see.
 func TestCheck_SeesEveryCut(t *testing.T) {
 	for name, demuxer := range map[string]string{
-		"anim.gif": "gif", "sound.ogg": "ogg", "sound.opus": "ogg", "sound.mp3": "mp3", "film.avi": "avi",
+		"anim.gif": "gif", "sound.ogg": "ogg", "sound.opus": "ogg", "film.avi": "avi",
 	} {
 		data, err := os.ReadFile(filepath.Join(mediatest.More(t), "whole", name))
 		if err != nil {
@@ -22,7 +22,7 @@ func TestCheck_SeesEveryCut(t *testing.T) {
 		if err := Check(bytes.NewReader(data), int64(len(data)), demuxer); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
-		for at := 200; at < len(data); at++ {
+		for at := 200; at < len(data); at += 1 + len(data)/500 {
 			if Check(bytes.NewReader(data[:at]), int64(at), demuxer) == nil {
 				t.Errorf("%s: cut at %d of %d it passes for whole", name, at, len(data))
 				break
@@ -33,18 +33,18 @@ func TestCheck_SeesEveryCut(t *testing.T) {
 
 // These tell of cuts within a unit, and not between two.
 func TestCheck_SeesBrokenUnits(t *testing.T) {
-	for name, demuxer := range map[string]string{"film.flv": "flv", "no_xing.mp3": "mp3", "sound.aac": "aac", "film.mpg": "mpeg"} {
+	for name, demuxer := range map[string]string{"film.flv": "flv", "sound.mp3": "mp3", "no_xing.mp3": "mp3", "sound.aac": "aac", "film.mpg": "mpeg"} {
 		data, err := os.ReadFile(filepath.Join(mediatest.More(t), "whole", name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		passed := 0
-		for at := 200; at <= len(data); at++ {
+		for at := len(data); at > 200; at -= 1 + len(data)/500 {
 			if Check(bytes.NewReader(data[:at]), int64(at), demuxer) == nil {
 				passed++
 			}
 		}
-		if passed == 0 || passed > 200 {
+		if passed == 0 || passed > 50 {
 			t.Errorf("%s: %d of %d cuts pass", name, passed, len(data))
 		}
 	}
