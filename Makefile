@@ -57,7 +57,7 @@ soak: deps ## hours: 100,000 histories, ten minutes of swarm, longer orders, eve
 	$(GO) test -count=1 -timeout 6h -v -run 'Model|Histor' ./fence ./store
 	$(GO) test -count=1 -timeout 2h -v -run 'Swarm|EveryOrder' ./server
 	$(GO) test -count=1 -timeout 6h -v -run 'Crash|Power|Haul' ./qualify
-	$(GO) test -count=1 -timeout 2h -run 'Cut' ./media
+	$(GO) test -count=1 -timeout 2h -run 'Cut|Together' ./media
 
 fuzz: ## every fuzz target for half a minute
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

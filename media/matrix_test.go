@@ -230,7 +230,11 @@ func TestMatrix_SoundAndPictureStayTogether(t *testing.T) {
 	if err != nil || len(files) < 15 {
 		t.Fatalf("%d files: %v", len(files), err)
 	}
+	often := "51_sync.mp4 51_sync_offset.ts 51_sync_late_sound.mp4 51_sync_gap.mkv"
 	for _, file := range files {
+		if !strings.Contains(often, filepath.Base(file)) && os.Getenv("RENDERMAC_SOAK") == "" {
+			continue
+		}
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			t.Parallel()
 			r := transcode(t, `{"width":160,"quality":20}`, file)
