@@ -5,7 +5,7 @@ GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED = 0
 
-.PHONY: help ffmpeg deps build demo test race check bench ready qualify soak fuzz clean
+.PHONY: help ffmpeg deps build demo test race check bench ready qualify media-report soak fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -49,11 +49,15 @@ ready: build ## idle memory and time to ready, on an empty and on a large databa
 qualify: deps ## the qualification card, measured anew: docs/evidence/qualification.md
 	QUALIFY_CARD=$(CURDIR)/docs/evidence/qualification.md $(GO) test -count=1 -timeout 15m -run '^TestQualification$$' ./qualify
 
+media-report: deps ## every kind of file through every service: docs/evidence/media.md
+	MEDIA_REPORT=$(CURDIR)/docs/evidence/media.md VERSION=$(VERSION) $(GO) test -count=1 -timeout 30m -run '^TestMediaReport$$' ./media
+
 soak: export RENDERMAC_SOAK = 1
 soak: deps ## hours: 100,000 histories, ten minutes of swarm, longer orders, every kill, 1,000 power cuts, 12 GiB on both stores (40 GB free), kills at any byte
 	$(GO) test -count=1 -timeout 6h -v -run 'Model|Histor' ./fence ./store
 	$(GO) test -count=1 -timeout 2h -v -run 'Swarm|EveryOrder' ./server
 	$(GO) test -count=1 -timeout 6h -v -run 'Crash|Power|Haul' ./qualify
+	$(GO) test -count=1 -timeout 2h -run 'Cut|Together' ./media
 
 fuzz: ## every fuzz target for half a minute
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

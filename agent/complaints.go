@@ -42,9 +42,6 @@ func (c *complaints) line(text string) {
 	}
 }
 
-// orAccept is what to do about damage.
-const orAccept = "; upload it again, or submit with damaged_input=accept to keep what can be read"
-
 func (c *complaints) summary() string {
 	count := "1 decoding error: "
 	if c.damage > 1 {

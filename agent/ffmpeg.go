@@ -3,8 +3,8 @@ package agent
 import (
 	"context"
 	"errors"
-	"os/exec"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
@@ -44,7 +44,7 @@ func (r *run) ffmpegFailure(ctx context.Context, err error, said *complaints) er
 	case exit.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
 		return failed(fence.InternalError, "the system killed ffmpeg: it may be short of memory")
 	case said.damage > 0:
-		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+orAccept)
+		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
 	default:
 		return failed(fence.RunnerFailed, "ffmpeg failed (%s): %s", exit, said.lastLine())
 	}

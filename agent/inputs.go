@@ -29,6 +29,9 @@ func (r *run) probeInputs(ctx context.Context, paths []string) ([]media.Input, e
 		if err != nil {
 			return nil, err
 		}
+		if err := m.Examine(path); err != nil {
+			return nil, err
+		}
 		raw, err := json.Marshal(m)
 		if err != nil {
 			return nil, fmt.Errorf("encode what ffprobe said: %w", err)

@@ -22,7 +22,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 			return plan, err
 		}
 		if said.damage > 0 && !acceptsDamage(params) {
-			return plan, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+orAccept)
+			return plan, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
 		}
 		if said.damage > worst.damage {
 			worst = said // the passes read the same input: their counts are not added

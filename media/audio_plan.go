@@ -1,7 +1,6 @@
 package media
 
 import (
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -19,9 +18,6 @@ type recording struct {
 
 func planAudio(p *audioParams, in []Input, env Env) (Plan, error) {
 	m := &in[0].Media
-	if m.cutShort() && p.DamagedInput != "accept" {
-		return Plan{}, errors.New("the input is cut short in the middle of a transport packet; set damaged_input to accept to take what is there")
-	}
 	k, err := p.track().pick(m)
 	if err != nil {
 		return Plan{}, err

@@ -10,9 +10,6 @@ func planConcat(p *transcodeParams, in []Input, env Env) (Plan, error) {
 	medias := make([]*InputMedia, len(in))
 	for i := range in {
 		medias[i] = &in[i].Media
-		if medias[i].cutShort() && p.DamagedInput != "accept" {
-			return Plan{}, fmt.Errorf("input %d is cut short in the middle of a transport packet; set damaged_input to accept to take what is there", i+1)
-		}
 	}
 	r, err := p.reelOf(medias)
 	if err != nil {

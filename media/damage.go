@@ -16,6 +16,7 @@ var damage = []string{
 	"decode_slice_header error", "no frame!", "concealing", "ac-tex damaged", "invalid mb type", "slice mismatch",
 	"decode_frame() failed", "error decoding aac frame header", "error in spectral data", "exhausted before end element",
 	"invalid pcm packet", "header missing", "crc mismatch", "eoi missing", "inflate returned error", "ifd offset is greater than image size",
+	"packet mismatch", "edit unit sync lost", "exceeds containing master element", "packet_obj_size", "packet_frag_size is invalid", "ff asf bad header",
 }
 
 // DamageOf tells whether a line of ffmpeg's stderr speaks of damaged input:

@@ -76,12 +76,12 @@ func ParseFFprobe(jsonOut []byte) (*InputMedia, error) {
 	}
 	m := &InputMedia{
 		Format: out.Format.Name, DurationS: seconds(out.Format.Duration), StartS: seconds(out.Format.Start),
-		Timecode: out.Format.Tags["timecode"],
+		Timecode: timecode(out.Format.Tags["timecode"]),
 	}
 	m.Bytes, _ = strconv.ParseInt(out.Format.Size, 10, 64)
 	for _, s := range out.Streams {
 		m.Streams = append(m.Streams, s.reduced(m.StartS))
-		if tc := s.Tags["timecode"]; tc != "" && m.Timecode == "" {
+		if tc := timecode(s.Tags["timecode"]); tc != "" && m.Timecode == "" {
 			m.Timecode = tc
 		}
 	}
@@ -96,6 +96,15 @@ func ParseFFprobe(jsonOut []byte) (*InputMedia, error) {
 		return nil, errors.New("the input holds no streams")
 	}
 	return m, nil
+}
+
+// timecode is text out of a stranger's file, on its way into a filter: what is
+// no timecode is none.
+func timecode(tag string) string {
+	if !timecodeText.MatchString(tag) {
+		return ""
+	}
+	return tag
 }
 
 func (s ffprobeStream) reduced(fileStart float64) InputStream {

@@ -46,7 +46,13 @@ func resolvedFor(tb testing.TB, s *Service, params string) json.RawMessage {
 }
 
 // look runs ffprobe as the agent does, with the demux pass where it is needed.
-func look(path string) (*InputMedia, error) { return lookAs(path, "") }
+func look(path string) (*InputMedia, error) {
+	m, err := lookAs(path, "")
+	if err == nil {
+		err = m.Examine(path)
+	}
+	return m, err
+}
 
 func lookAs(path, demuxer string) (*InputMedia, error) {
 	out, _ := exec.Command("ffprobe", ProbeArgs(path, demuxer)...).Output()

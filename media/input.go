@@ -15,6 +15,8 @@ type InputMedia struct {
 	Bytes     int64         `json:"bytes"`
 	Timecode  string        `json:"timecode"`
 	Streams   []InputStream `json:"streams"`
+
+	cut string // where the file breaks off, a clause; "" where it is whole
 }
 
 // InputStream is one stream; StartS counts from the start of the whole file.

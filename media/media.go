@@ -86,7 +86,15 @@ func (s *Service) Output(resolved json.RawMessage) Output { return s.output(reso
 
 // Plan builds the command line. Its error is one sentence for runner_failed.
 func (s *Service) Plan(resolved json.RawMessage, in []Input, env Env) (Plan, error) {
-	return s.plan(resolved, in, env)
+	short, err := cutShort(resolved, in)
+	if err != nil {
+		return Plan{}, err
+	}
+	p, err := s.plan(resolved, in, env)
+	if err != nil {
+		return Plan{}, err
+	}
+	return p.warning(short), nil
 }
 
 // Expect says what the verifier must find. The server's own reading of an input

@@ -71,6 +71,7 @@ func (s *span) add(pts string, duration float64) {
 // takeSpans prefers time stamps; a raw stream has none, and its packets'
 // lengths add up instead.
 func (m *InputMedia) takeSpans(spans map[int]*span) {
+	m.cut = m.brokenPromise(spans)
 	m.DurationS = 0
 	for i := range m.Streams {
 		s := spans[m.Streams[i].Index]

@@ -74,7 +74,7 @@ func (p *sheetParams) times(s InputStream, m *InputMedia) []float64 {
 func expectSheet(p *sheetParams, in []*InputMedia) Expectation {
 	w, h := 0, 0
 	if len(in) > 0 && in[0] != nil {
-		if s, err := filmOf(in[0], p.DamagedInput); err == nil {
+		if s, err := filmOf(in[0]); err == nil {
 			w, h = p.size(p.cell(s))
 		}
 	}

@@ -21,7 +21,7 @@ type sheet struct {
 
 func planSheet(p *sheetParams, in []Input, env Env) (Plan, error) {
 	m := &in[0].Media
-	s, err := filmOf(m, p.DamagedInput)
+	s, err := filmOf(m)
 	if err != nil {
 		return Plan{}, err
 	}

@@ -19,13 +19,11 @@ type still struct {
 }
 
 // filmOf is the stream that pictures are taken of.
-func filmOf(m *InputMedia, damagedInput string) (InputStream, error) {
+func filmOf(m *InputMedia) (InputStream, error) {
 	videos := m.of("video")
 	switch {
 	case len(videos) == 0:
 		return InputStream{}, errors.New("the input has no video stream")
-	case m.cutShort() && damagedInput != "accept":
-		return InputStream{}, errors.New("the input is cut short in the middle of a transport packet; set damaged_input to accept to take what is there")
 	case videos[0].Codec == "" || videos[0].Codec == "unknown":
 		return InputStream{}, errors.New("the input's picture is in a format that ffmpeg does not know")
 	case videos[0].Width <= 0 || videos[0].Height <= 0:

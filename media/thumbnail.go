@@ -33,7 +33,7 @@ func settleThumbnail(p *thumbnailParams, _ paramSet) []Fault {
 
 func planThumbnail(p *thumbnailParams, in []Input, env Env) (Plan, error) {
 	m := &in[0].Media
-	s, err := filmOf(m, p.DamagedInput)
+	s, err := filmOf(m)
 	if err != nil {
 		return Plan{}, err
 	}
@@ -78,7 +78,7 @@ func (p *thumbnailParams) time(s InputStream, m *InputMedia) (float64, error) {
 func expectThumbnail(p *thumbnailParams, in []*InputMedia) Expectation {
 	w, h := 0, 0
 	if len(in) > 0 && in[0] != nil {
-		if s, err := filmOf(in[0], p.DamagedInput); err == nil {
+		if s, err := filmOf(in[0]); err == nil {
 			w, h = s.within(p.Width)
 		}
 	}

@@ -1,7 +1,6 @@
 package media
 
 import (
-	"errors"
 	"math"
 	"slices"
 	"strconv"
@@ -9,9 +8,6 @@ import (
 
 func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 	m := &in[0].Media
-	if m.cutShort() && p.DamagedInput != "accept" {
-		return Plan{}, errors.New("the input is cut short in the middle of a transport packet; set damaged_input to accept to take what is there")
-	}
 	k, err := p.pick(m)
 	if err != nil {
 		return Plan{}, err
@@ -38,12 +34,6 @@ func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 	plan.Args = append(plan.Args, "file:"+env.OutPath)
 	plan.ExpectBytes = p.expectBytes(k, *m, plan.DurationS)
 	return plan, nil
-}
-
-// cutShort sees what ffmpeg passes over in silence: a transport stream whose
-// size is no whole number of packets (188 bytes; 192 in m2ts, 204 with parity).
-func (m *InputMedia) cutShort() bool {
-	return m.Demuxer() == "mpegts" && m.Bytes%188 != 0 && m.Bytes%192 != 0 && m.Bytes%204 != 0
 }
 
 // cutInput seeks before it opens an indexed input. One without an index would be

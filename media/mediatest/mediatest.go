@@ -3,7 +3,9 @@
 package mediatest
 
 import (
+	"bytes"
 	"crypto/sha256"
+	_ "embed"
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,21 +19,27 @@ import (
 // by the script's digest, for all packages and runs; nobody may change them.
 func Samples(tb testing.TB) string {
 	tb.Helper()
-	script := filepath.Join(root(tb), "..", "shared", "samples", "make-media.sh")
-	text, err := os.ReadFile(script)
+	text, err := os.ReadFile(filepath.Join(root(tb), "..", "shared", "samples", "make-media.sh"))
 	if err != nil {
 		tb.Skipf("the sample script is not beside this checkout: %v", err)
 	}
-	folder, err := samples(script, text)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return folder
+	return kept(tb, "samples", text, nil)
 }
+
+// More is the folder of further kinds, made and kept alike.
+func More(tb testing.TB) string {
+	tb.Helper()
+	return kept(tb, "more", more, map[string][]byte{"pgs.sup": pgs()})
+}
+
+//go:embed more.sh
+var more []byte
 
 var making sync.Mutex
 
-func samples(script string, text []byte) (string, error) {
+// kept is the folder that a script makes of an empty one with the files given.
+func kept(tb testing.TB, kind string, script []byte, files map[string][]byte) string {
+	tb.Helper()
 	making.Lock()
 	defer making.Unlock()
 	cache, err := os.UserCacheDir()
@@ -39,27 +47,38 @@ func samples(script string, text []byte) (string, error) {
 		cache = os.TempDir()
 	}
 	cache = filepath.Join(cache, "rendermac-test")
-	folder := filepath.Join(cache, fmt.Sprintf("samples-%.6x", sha256.Sum256(text)))
+	folder := filepath.Join(cache, fmt.Sprintf("%s-%.6x", kind, sha256.Sum256(script)))
 	if exists(folder) {
-		return folder, nil
+		return folder
 	}
+	if err := fill(cache, folder, script, files); err != nil && !exists(folder) {
+		tb.Fatal(err)
+	}
+	return folder
+}
+
+// fill makes the folder beside its place and renames it, so that a folder of
+// that name is always whole: another test binary may be doing the same.
+func fill(cache, folder string, script []byte, files map[string][]byte) error {
 	if err := os.MkdirAll(cache, 0o700); err != nil {
-		return "", err
+		return err
 	}
-	// Made beside and renamed, so that a folder of that name is always whole;
-	// another test binary may be doing the same.
 	fresh, err := os.MkdirTemp(cache, "making-")
 	if err != nil {
-		return "", err
+		return err
 	}
 	defer os.RemoveAll(fresh)
-	if out, err := exec.Command("bash", script, fresh).CombinedOutput(); err != nil {
-		return "", fmt.Errorf("making the samples: %w\n%s", err, out)
+	for name, data := range files {
+		if err := os.WriteFile(filepath.Join(fresh, name), data, 0o600); err != nil {
+			return err
+		}
 	}
-	if err := os.Rename(fresh, folder); err != nil && !exists(folder) {
-		return "", err
+	cmd := exec.Command("bash", "-s", fresh)
+	cmd.Stdin = bytes.NewReader(script)
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("making the samples: %w\n%s", err, out)
 	}
-	return folder, nil
+	return os.Rename(fresh, folder)
 }
 
 func exists(path string) bool {
