@@ -5,7 +5,7 @@ GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED = 0
 
-.PHONY: help ffmpeg deps build demo test race check bench ready qualify media-report soak fuzz clean
+.PHONY: help ffmpeg deps build demo test test-remotion race check bench ready qualify media-report soak fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -25,6 +25,10 @@ demo: ffmpeg build ## one real transcode, leased, verified and published; FILE=/
 
 test: deps ## the whole suite
 	$(GO) test -timeout 15m ./...
+
+test-remotion: ffmpeg ## a real composition through your own Remotion: REMOTION=/path/to/node_modules, REMOTION_BROWSER=/path/to/chrome
+	@[ -n "$(REMOTION)" ] || { echo "REMOTION must name the node_modules that holds @remotion/cli, remotion, react and react-dom" >&2; exit 2; }
+	REMOTION="$(abspath $(REMOTION))" $(GO) test -count=1 -timeout 30m -v -run '^TestRealRemotion$$' ./cmd/rendermac
 
 race: deps ## the whole suite under the race detector (needs a C compiler)
 	CGO_ENABLED=1 $(GO) test -race -timeout 30m ./...

@@ -16,6 +16,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -33,7 +34,9 @@ type Options struct {
 	FFprobe string
 	Cache   int64         // bytes of inputs that are kept for later runs
 	Slots   int           // runs at once; 0 is a quarter of the cores
-	Stall   time.Duration // how long ffmpeg may go without any progress
+	Stall   time.Duration // how long a program may go without any progress
+	// Remotion is the user's own, which some services need.
+	Remotion Remotion
 	// SharedRoots are the folders that this machine has for them, by name.
 	SharedRoots map[string]string
 	Version     string
@@ -51,16 +54,15 @@ var errShutdown = errors.New("the agent is shutting down")
 
 type agent struct {
 	Options
-	base     *url.URL
-	log      *slog.Logger
-	web      *http.Client
-	device   agentproto.Device
-	services []string
-	slots    *slots
-	prover   *prover
-	cache    *cache
-	life     context.Context // ends when the agent is told to leave
-	working  sync.WaitGroup
+	base    *url.URL
+	log     *slog.Logger
+	web     *http.Client
+	device  agentproto.Device
+	slots   *slots
+	prover  *prover
+	cache   *cache
+	life    context.Context // ends when the agent is told to leave
+	working sync.WaitGroup
 
 	now        clock
 	grace      time.Duration // between SIGINT, SIGTERM and SIGKILL
@@ -92,6 +94,9 @@ func Run(ctx context.Context, o Options) error {
 	if len(a.device.Encoders) == 0 && ctx.Err() == nil {
 		return &StopError{a.FFmpeg + " could not encode a single test frame: run rendermac doctor"}
 	}
+	if a.Remotion.Command != "" && !slices.Contains(a.device.Features, media.Remotion) {
+		a.log.Warn("Remotion did not pass its self-test, so that this agent takes no jobs for it: run rendermac doctor")
+	}
 	return a.work(ctx)
 }
 
@@ -120,9 +125,6 @@ func newAgent(o Options) (*agent, error) {
 		slots: newSlots(o.Slots), prover: newProver(o.SharedRoots), runs: map[string]*run{},
 		now: machineClock, grace: 5 * time.Second, patience: 5 * time.Minute, backoff: 500 * time.Millisecond,
 		rootsEvery: 30 * time.Second,
-	}
-	for _, s := range media.All() {
-		a.services = append(a.services, s.Name)
 	}
 	return a, nil
 }

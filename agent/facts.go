@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"rendermac/agentproto"
+	"rendermac/media"
 	"rendermac/program"
 )
 
@@ -23,6 +24,11 @@ func Facts(ctx context.Context, o Options) agentproto.Device {
 	}
 	var sure bool
 	d.Encoders, d.Features, sure = prove(ctx, o.FFmpeg)
+	if o.Remotion.Command != "" {
+		if _, err := ProveRemotion(ctx, o.Remotion); err == nil {
+			d.Features = append(d.Features, media.Remotion)
+		}
+	}
 	if o.DataDir != "" && sure {
 		noteProofs(o, d)
 	}

@@ -199,11 +199,12 @@ func TestF17_502MeansKeepWorking(t *testing.T) {
 }
 
 // agentProc is an agent in a process of its own.
-func agentProc(t *testing.T, srv *fakeServer, dir, ffmpeg string) *exec.Cmd {
+func agentProc(t *testing.T, srv *fakeServer, dir, ffmpeg string, more ...string) *exec.Cmd {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), "RENDERMAC_TEST_AGENT=1", "TEST_URL="+srv.URL, "TEST_FFMPEG="+ffmpeg, "TEST_SLOTS=1",
 		"TEST_DATA="+filepath.Join(dir, "data"), "TEST_WORK="+filepath.Join(dir, "work"))
+	cmd.Env = append(cmd.Env, more...)
 	cmd.Stderr = t.Output()
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"runtime"
 	"strings"
 
 	"rendermac/agentproto"
@@ -101,5 +103,8 @@ func (f fed) Write(p []byte) (int, error) {
 
 // env is what plans may count on here.
 func (a *agent) env(out string) media.Env {
-	return media.Env{Encoders: a.device.Encoders, Features: a.device.Features, Platform: a.device.Platform, OutPath: out}
+	return media.Env{
+		Encoders: a.device.Encoders, Features: a.device.Features, Platform: a.device.Platform, OutPath: out,
+		CPUs: runtime.NumCPU(), Browser: filepath.Join(filepath.Dir(out), program.BrowserName),
+	}
 }

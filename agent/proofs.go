@@ -6,10 +6,12 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"rendermac/agentproto"
 	"rendermac/failpoint"
+	"rendermac/media"
 )
 
 // proofsName is the file that notes what the test frames have proved. They take
@@ -20,23 +22,28 @@ const proofsName = "proofs.json"
 // on too, say nothing when they change.
 const proofsLast = 24 * time.Hour
 
-// proofs hold for one ffmpeg on one boot of one machine.
+// proofs hold for the same programs on one boot of one machine.
 type proofs struct {
-	FFmpeg   string    `json:"ffmpeg"`
+	Programs []provedFile `json:"programs"`
+	Agent    string       `json:"agent_version"` // whose test frames they were
+	OS       string       `json:"os_version"`
+	Boot     string       `json:"boot"`
+	Encoders []string     `json:"encoders"`
+	Features []string     `json:"features"`
+}
+
+// provedFile is a file as it was when it was tried.
+type provedFile struct {
+	Path     string    `json:"path"`
 	Bytes    int64     `json:"bytes"`
 	Modified time.Time `json:"modified"`
-	Agent    string    `json:"agent_version"` // whose test frames they were
-	OS       string    `json:"os_version"`
-	Boot     string    `json:"boot"`
-	Encoders []string  `json:"encoders"`
-	Features []string  `json:"features"`
 }
 
 // recallFacts is Facts, with proofs of before where nothing has changed since.
 // Facts itself always proves anew, as rendermac doctor does.
 func recallFacts(ctx context.Context, o Options) agentproto.Device {
 	was, err := readProofs(filepath.Join(o.DataDir, proofsName))
-	if err == nil && len(was.Encoders) > 0 {
+	if err == nil && len(was.Encoders) > 0 && (o.Remotion.Command == "" || slices.Contains(was.Features, media.Remotion)) {
 		if is := proofsOf(o); is.Boot != "" && is.same(was) {
 			d := machineFacts(o)
 			d.Encoders, d.Features = was.Encoders, was.Features
@@ -61,15 +68,22 @@ func readProofs(path string) (was proofs, err error) {
 
 // proofsOf is what proofs depend on, as it is now.
 func proofsOf(o Options) proofs {
-	p := proofs{FFmpeg: o.FFmpeg, Agent: o.Version, OS: osVersion(), Boot: bootID()}
-	if info, err := os.Stat(o.FFmpeg); err == nil {
-		p.Bytes, p.Modified = info.Size(), info.ModTime()
+	p := proofs{Agent: o.Version, OS: osVersion(), Boot: bootID()}
+	for _, path := range []string{o.FFmpeg, o.Remotion.Command, o.Remotion.Browser} {
+		is := provedFile{Path: path}
+		if info, err := os.Stat(path); err == nil {
+			is.Bytes, is.Modified = info.Size(), info.ModTime()
+		}
+		p.Programs = append(p.Programs, is)
 	}
 	return p
 }
 
 func (p proofs) same(was proofs) bool {
-	return p.FFmpeg == was.FFmpeg && p.Bytes == was.Bytes && p.Modified.Equal(was.Modified) &&
+	same := func(a, b provedFile) bool {
+		return a.Path == b.Path && a.Bytes == b.Bytes && a.Modified.Equal(b.Modified)
+	}
+	return slices.EqualFunc(p.Programs, was.Programs, same) &&
 		p.Agent == was.Agent && p.OS == was.OS && p.Boot == was.Boot
 }
 

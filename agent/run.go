@@ -138,7 +138,7 @@ func (r *run) produce(ctx context.Context) error {
 		return failed(fence.RunnerFailed, "%s", err)
 	}
 	failpoint.At("agent.run")
-	plan, err = r.encode(ctx, plan, params)
+	plan, err = r.perform(ctx, plan, params)
 	if err != nil {
 		return err
 	}

@@ -81,7 +81,7 @@ func (a *agent) hello(ctx context.Context, l *link, listed []*run, mounted []str
 	device.FreeDiskBytes, device.Features = freeBytes(a.WorkDir), slices.Concat(device.Features, mounted)
 	hello := &agentproto.Hello{
 		Protocol: agentproto.Version, AgentVersion: a.Version, Slots: a.Slots,
-		Services: a.services, Device: device, Resume: []agentproto.ResumeEntry{},
+		Services: a.offered(), Device: device, Resume: []agentproto.ResumeEntry{},
 	}
 	for _, r := range listed {
 		ids, token := r.identity()

@@ -66,6 +66,13 @@ func checkTLS(c *Config) string {
 	return cmp.Or(absolute(c.TLS.Cert), absolute(c.TLS.Key))
 }
 
+func checkRemotion(c *Config) string {
+	if (c.Agent.Remotion.Command == "") != (c.Agent.Remotion.Browser == "") {
+		return "and agent.remotion.browser go together: set both or neither"
+	}
+	return absolute(c.Agent.Remotion.Command)
+}
+
 // checkHeartbeat leaves room for one lost sign.
 func checkHeartbeat(c *Config) string {
 	if c.Lease.Heartbeat <= 0 || c.Lease.Heartbeat > c.Lease.TTL/2 {

@@ -61,6 +61,8 @@ type Config struct {
 		Cache   int64
 		FFmpeg  string // "" means the one on PATH
 		Stall   time.Duration
+
+		Remotion struct{ Command, Browser string } // both "" where there is none
 	}
 	Values  []Value  // the data directory, then the keys as the example file has them
 	Ignored []string // what was set and this build cannot follow yet, a sentence each

@@ -215,7 +215,10 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"store:\n  kind: nfs\n": ":2: store.kind must be dir or s3",
 		"presets: 5\n":          ":1: presets must be a name and a value a line",
-		"agent:\n  remotion:\n    command: [node, r]\n": ":3: agent.remotion.command must be one value",
+		"agent:\n  remotion:\n    command: [node, r]\n":              ":3: agent.remotion.command must be text",
+		"agent:\n  remotion:\n    command: /opt/r/remotion-cli.js\n": ":3: agent.remotion.command and agent.remotion.browser go together: set both or neither",
+		"agent:\n  remotion:\n    command: r.js\n    browser: /b\n":  ":3: agent.remotion.command must be an absolute path",
+		"agent:\n  remotion:\n    command: /r.js\n    browser: b\n":  ":4: agent.remotion.browser must be an absolute path",
 	} {
 		_, err := load(t, yaml, nil)
 		if err == nil || !strings.HasSuffix(err.Error(), want) {

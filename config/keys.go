@@ -24,8 +24,7 @@ type key struct {
 const section = "{}"
 
 const (
-	noPresets  = "this build has its own presets only"
-	noRemotion = "this build has no remotion service"
+	noPresets = "this build has its own presets only"
 )
 
 var keys = []key{
@@ -216,8 +215,14 @@ var keys = []key{
 		name: "agent.stall", fallback: "10m", why: "How long a run may stand still before it is given up.",
 		into: func(c *Config) any { return &c.Agent.Stall }, check: func(c *Config) string { return atLeast(c.Agent.Stall, time100ms, "100ms") },
 	},
-	{name: "agent.remotion.command", why: "Your own Remotion's command.", later: noRemotion},
-	{name: "agent.remotion.browser", why: "The browser that it renders with.", later: noRemotion},
+	{
+		name: "agent.remotion.command", why: "Your own Remotion for remotion.render: the path of @remotion/cli's remotion-cli.js, which node runs, or of a program in its place.",
+		into: func(c *Config) any { return &c.Agent.Remotion.Command }, check: checkRemotion,
+	},
+	{
+		name: "agent.remotion.browser", why: "The Chrome or Chromium that it renders with, as a path.",
+		into: func(c *Config) any { return &c.Agent.Remotion.Browser }, check: func(c *Config) string { return absolute(c.Agent.Remotion.Browser) },
+	},
 }
 
 // maxPrice keeps an account's sums far from what 64 bits hold.

@@ -20,6 +20,9 @@ func (s *Service) CheckOutput(plan Plan, out *InputMedia) error {
 		got[kind] = append(got[kind], stream)
 	}
 	for _, want := range plan.Streams {
+		if len(got[want.Kind]) == 0 && want.Optional {
+			continue
+		}
 		if len(got[want.Kind]) == 0 {
 			return fmt.Errorf("the result lacks its %s stream", want.Kind)
 		}

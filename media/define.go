@@ -11,6 +11,7 @@ type definition[P any] struct {
 	name, title          string
 	minInputs, maxInputs int
 	archive              string // what its one input is a zip of: "" none, or Frames or Bundle
+	program              string // what runs it: "" is ffmpeg
 	presets              []presetOf[P]
 	// without and only keep what P has from another service to what this one
 	// can do: params that it does not have, and of others the values that it does.
@@ -41,7 +42,7 @@ func define[P any](d definition[P]) *Service {
 		fields.allow("preset", p.name)
 	}
 	s := &Service{
-		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs, Archive: d.archive,
+		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs, Program: d.program, Archive: d.archive,
 		schema: fields.schema(d.title), presets: listed(d.presets),
 		resolve: d.resolver(fields),
 		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },
@@ -50,7 +51,9 @@ func define[P any](d definition[P]) *Service {
 			if len(in) < d.minInputs || len(in) > d.maxInputs {
 				return Plan{}, fmt.Errorf("%s takes %d to %d inputs, this job has %d", d.name, d.minInputs, d.maxInputs, len(in))
 			}
-			return d.plan(read[P](raw), in, env)
+			plan, err := d.plan(read[P](raw), in, env)
+			plan.Program = d.program
+			return plan, err
 		},
 		expect: func(raw json.RawMessage, in []*InputMedia) Expectation { return d.expect(read[P](raw), in) },
 	}

@@ -32,6 +32,7 @@ type Service struct {
 	Name, Title          string
 	MinInputs, MaxInputs int
 	Archive              string // what its one input is a zip of: "" none, or Frames or Bundle
+	Program              string // what runs it on the device: "" is ffmpeg, Remotion the user's own
 
 	schema  json.RawMessage
 	presets []Preset

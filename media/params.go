@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,15 +20,20 @@ type field struct {
 	isBitrate  bool
 	required   bool
 	enum       []string
+	pattern    *regexp.Regexp // of text; form says it in words
+	form       string
 	min, max   float64
 	def        string
 }
 
+// maxObject is how many bytes of JSON an object may be.
+const maxObject = 256 << 10
+
 type fieldList []field
 
-// fieldsOf reads the tags json, help, required, enum, min, max and default of a
-// struct. The fields of one that is embedded count as its own, but for those
-// that it has under the same name.
+// fieldsOf reads the tags json, help, required, enum, pattern and form, min, max
+// and default of a struct. The fields of one that is embedded count as its own,
+// but for those that it has under the same name.
 func fieldsOf(params any) fieldList {
 	var list fieldList
 	for _, sf := range reflect.VisibleFields(reflect.TypeOf(params).Elem()) {
@@ -41,6 +47,9 @@ func fieldsOf(params any) fieldList {
 		f.name, _, _ = strings.Cut(sf.Tag.Get("json"), ",")
 		f.isBitrate = sf.Type == reflect.TypeFor[bitrate]()
 		_, f.required = sf.Tag.Lookup("required")
+		if p := sf.Tag.Get("pattern"); p != "" {
+			f.pattern, f.form = regexp.MustCompile(p), sf.Tag.Get("form")
+		}
 		if e := sf.Tag.Get("enum"); e != "" {
 			f.enum = strings.Split(e, ",")
 		}
@@ -121,6 +130,17 @@ func (f *field) set(v reflect.Value, raw json.RawMessage) string {
 		if f.enum != nil && !slices.Contains(f.enum, value.String()) {
 			return "must be one of " + strings.Join(f.enum, ", ")
 		}
+		if f.pattern != nil && !f.pattern.MatchString(value.String()) {
+			return "must be " + f.form
+		}
+	}
+	if f.isObject() {
+		if raw[0] != '{' {
+			return "must be " + f.kindName()
+		}
+		if len(raw) > maxObject {
+			return fmt.Sprintf("must be at most %d bytes of JSON", maxObject)
+		}
 	}
 	if n, ok := number(reflect.Indirect(value)); ok && (n < f.min || n > f.max || math.IsNaN(n)) {
 		return fmt.Sprintf("must be from %s to %s", plain(f.min), plain(f.max))
@@ -129,8 +149,13 @@ func (f *field) set(v reflect.Value, raw json.RawMessage) string {
 	return ""
 }
 
+// isObject is a JSON object of any content (json.RawMessage).
+func (f *field) isObject() bool { return f.kind == reflect.Slice }
+
 func (f *field) kindName() string {
 	switch {
+	case f.isObject():
+		return "a JSON object"
 	case f.isBitrate:
 		return `bits per second, a whole number or text like "160k" or "4M"`
 	case f.kind == reflect.Bool:

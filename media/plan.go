@@ -20,12 +20,17 @@ const (
 	Bundle = "bundle"
 )
 
+// Remotion is the program of services that the user's own Remotion runs.
+const Remotion = "remotion"
+
 // Env is what the device can do, each thing proved by a test frame.
 type Env struct {
 	Encoders []string // by ffmpeg's names: libx264, h264_videotoolbox …
 	Features []string // filters that not every ffmpeg has: drawtext, zscale
 	Platform string   // "darwin", "linux"
 	OutPath  string   // absolute
+	CPUs     int
+	Browser  string // absolute: what Remotion renders with
 }
 
 // hardware is the VideoToolbox encoder of a codec.
@@ -43,11 +48,13 @@ func (e Env) filter(name, purpose string) error {
 
 // Plan is one pass of ffmpeg over the inputs; most runs have only one.
 type Plan struct {
-	Args        []string       // argv after "ffmpeg"
+	Program     string         // "" is ffmpeg, else one such as Remotion
+	Args        []string       // argv after the program
 	DurationS   float64        // of the output; 0 unknown: progress has no fraction then
 	ExpectBytes int64          // a generous guess, for the check of free space
 	Streams     []ExpectStream // what CheckOutput holds the result against
 	Frames      int64          // of the picture, where they are counted; 0 is unknown
+	Files       []File         // what the program reads beside the inputs
 	Warnings    []string       // for commit: what was left out, or done another way
 
 	// Next makes the pass after this one from the lines that this one wrote to
@@ -58,14 +65,21 @@ type Plan struct {
 	Upto float64
 }
 
+// File is written before the program starts; its path is absolute.
+type File struct {
+	Path    string
+	Content []byte
+}
+
 // ExpectStream is one stream that the output must have, in the order of its
 // kind. A MinS of 0 asks for no length, a MaxS of 0 allows any, and a still
 // picture has none.
 type ExpectStream struct {
-	Kind  string
-	MinS  float64
-	MaxS  float64
-	Still bool
+	Kind     string
+	MinS     float64
+	MaxS     float64
+	Still    bool
+	Optional bool // it may be missing
 }
 
 // lasting allows the contract's slack: a quarter of a second or two frames.

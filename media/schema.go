@@ -31,6 +31,8 @@ func (f *field) schema() map[string]any {
 	case f.isBitrate:
 		s["type"] = []string{"integer", "string"}
 		s["pattern"] = bitrateText.String()
+	case f.isObject():
+		s["type"] = "object"
 	case f.kind == reflect.String:
 		s["type"] = "string"
 	case f.kind == reflect.Bool:
@@ -39,6 +41,9 @@ func (f *field) schema() map[string]any {
 		s["type"] = "number"
 	default:
 		s["type"] = "integer"
+	}
+	if f.pattern != nil {
+		s["pattern"] = f.pattern.String()
 	}
 	if f.enum != nil {
 		s["enum"] = f.enum

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -18,13 +19,20 @@ import (
 const guardRole = "RENDERMAC_GUARD"
 
 // GuardMain is called first thing by main: where this process was started as a
-// guard it is one, and never returns.
+// guard, or in a browser's place (leash.go), it is that, and never returns.
 //
 // A guard leads the process group of one external program and holds the reading
 // end of a pipe whose writing end is the agent's. When that closes, however the
 // agent died, it kills the whole group, itself included.
 func GuardMain() {
-	if os.Getenv(guardRole) == "" {
+	switch browser := os.Getenv(BrowserRole); {
+	case os.Getenv(guardRole) != "":
+	case os.Getenv(leashRole) != "":
+		holdLeash(os.Getenv(leashRole))
+	case browser != "" && filepath.Base(os.Args[0]) == BrowserName:
+		fmt.Fprintln(os.Stderr, "the browser cannot be started:", becomeBrowser(browser))
+		os.Exit(1)
+	default:
 		return
 	}
 	// The group is asked to stop by signals that are not meant for its guard.
@@ -32,6 +40,11 @@ func GuardMain() {
 	signal.Notify(make(chan os.Signal, 1), unix.SIGINT, unix.SIGTERM, unix.SIGHUP)
 	os.Stdout.Write([]byte{'!'}) // the parent waits for this before it starts anything
 	io.Copy(io.Discard, os.Stdin)
+	killGroup()
+}
+
+// killGroup kills this process's group, itself included.
+func killGroup() {
 	for { // again and again: a child may be on its way into the group right now
 		unix.Kill(0, unix.SIGKILL)
 		time.Sleep(time.Millisecond)

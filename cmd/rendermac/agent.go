@@ -42,7 +42,7 @@ func agentCommand(g *globals) *cobra.Command {
 func agentOptions(c *config.Config, p *pairing) (agent.Options, error) {
 	o := agent.Options{
 		DataDir: c.Data, WorkDir: c.Agent.WorkDir, Cache: c.Agent.Cache, Slots: c.Agent.Slots, Stall: c.Agent.Stall,
-		SharedRoots: map[string]string{}, Version: version, Log: slog.Default(),
+		Remotion: agent.Remotion(c.Agent.Remotion), SharedRoots: map[string]string{}, Version: version, Log: slog.Default(),
 	}
 	for name, root := range c.SharedRoots {
 		o.SharedRoots[name] = root.Path

@@ -44,7 +44,7 @@ func doctorCommand(g *globals) *cobra.Command {
 		Use:   "doctor",
 		Short: "Check this machine and say what to do",
 		Long: "Checks config, data directory, database, store, shared roots, disk, port, clock, ffmpeg with its encoders and\n" +
-			"filters, and sleep settings. Exits 1 if something must be mended.",
+			"filters, Remotion, and sleep settings. Exits 1 if something must be mended.",
 		Example: "  rendermac doctor\n  rendermac doctor --json",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -94,5 +94,6 @@ func (d *doctor) run(ctx context.Context, g *globals) {
 	d.port(ctx)
 	d.pairing(ctx)
 	d.ffmpeg(ctx)
+	d.remotion(ctx)
 	d.sleep(ctx)
 }

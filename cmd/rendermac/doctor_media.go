@@ -41,7 +41,7 @@ func (d *doctor) ffmpeg(ctx context.Context) {
 	}
 	first, _, _ := strings.Cut(string(said), " Copyright")
 	d.ok("ffmpeg", fmt.Sprintf("%s, %s", ffmpeg, first))
-	facts := agent.Facts(ctx, agent.Options{FFmpeg: ffmpeg, FFprobe: ffprobe, WorkDir: d.c.Data, DataDir: d.c.Data, Version: version})
+	facts := agent.Facts(ctx, agent.Options{FFmpeg: ffmpeg, FFprobe: ffprobe, Remotion: agent.Remotion(d.c.Agent.Remotion), WorkDir: d.c.Data, DataDir: d.c.Data, Version: version})
 	can := append(facts.Encoders, facts.Features...)
 	for _, need := range needs {
 		has := slices.IndexFunc(need.any, func(name string) bool { return slices.Contains(can, name) })
@@ -61,6 +61,21 @@ func fullFFmpeg() string {
 		return "the fuller one with brew install ffmpeg-full"
 	}
 	return "an ffmpeg that has it"
+}
+
+// remotion is asked for only where the config names one.
+func (d *doctor) remotion(ctx context.Context) {
+	m := agent.Remotion(d.c.Agent.Remotion)
+	if m.Command == "" {
+		d.ok("remotion", "not set up: jobs with remotion.render go to devices where agent.remotion.command and agent.remotion.browser are set")
+		return
+	}
+	found, err := agent.ProveRemotion(ctx, m)
+	if err != nil {
+		d.fail("remotion", err.Error(), "mend it, or remove agent.remotion, then restart the agent")
+		return
+	}
+	d.ok("remotion", found)
 }
 
 // sleep checks that an idle Mac stays awake for the next job.

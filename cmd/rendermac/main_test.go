@@ -13,11 +13,13 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"rendermac/media/mediatest"
 	"rendermac/program"
 )
 
 func TestMain(m *testing.M) {
 	program.GuardMain()
+	mediatest.RemotionMain()
 	testscript.Main(m, map[string]func(){"rendermac": func() { os.Exit(run()) }})
 }
 

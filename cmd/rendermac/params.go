@@ -54,6 +54,11 @@ func (s *submission) typedParams(ctx context.Context) (map[string]any, error) {
 		}
 		typed[key] = value
 	}
+	for _, key := range schema.Required {
+		if _, ok := typed[key]; !ok {
+			wrong = append(wrong, fmt.Sprintf("%s needs -p %s=…", s.service, key))
+		}
+	}
 	if len(wrong) > 0 {
 		return nil, usagef("%s; see rendermac services %s", strings.Join(wrong, "; "), s.service)
 	}

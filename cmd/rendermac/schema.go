@@ -11,6 +11,7 @@ import (
 // paramSchema is as much of a JSON Schema as a command line needs.
 type paramSchema struct {
 	Properties map[string]property `json:"properties"`
+	Required   []string            `json:"required"`
 }
 
 type property struct {
@@ -91,7 +92,8 @@ func (p property) value(text string) (value any, ok bool) {
 				return b, true
 			}
 		case "object", "array":
-			if json.Valid([]byte(text)) {
+			begins := map[string]string{"object": "{", "array": "["}[t]
+			if strings.HasPrefix(strings.TrimSpace(text), begins) && json.Valid([]byte(text)) {
 				return json.RawMessage(text), true
 			}
 		default: // string

@@ -26,11 +26,12 @@ const patience = 2 * time.Minute
 type house struct {
 	testing.TB
 	home, port string
+	patience   time.Duration
 }
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{TB: t, home: t.TempDir(), port: freePort(t)}
+	h := &house{TB: t, home: t.TempDir(), port: freePort(t), patience: patience}
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Mkdir(filepath.Join(h.home, "bin"), 0o755)
@@ -84,7 +85,7 @@ func (s *said) String() string {
 // open runs a script in a shell of its own; what it started ends with the test.
 func (h *house) open(script string) *terminal {
 	h.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), h.patience)
 	t := &terminal{house: h, cmd: exec.CommandContext(ctx, "bash", "-euc", script), ended: make(chan error, 1)}
 	t.cmd.Dir = h.home
 	t.cmd.Env = []string{

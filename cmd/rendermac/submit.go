@@ -53,6 +53,7 @@ func submitCommand(g *globals) *cobra.Command {
 			"  rendermac submit intro.mov talk.mov credits.mov --service ffmpeg.concat -o evening.mp4\n" +
 			"  rendermac submit shot_010.zip --service ffmpeg.frames -p fps=24 --preset prores-422 -o shots/\n" +
 			"  rendermac submit --path media/day1/interview.mov --preset web-1080p\n" +
+			"  rendermac submit bundle.zip --service remotion.render -p composition=Main -p props='{\"title\": \"Hello\"}' -o hello.mp4\n" +
 			"  rendermac submit day1/*.mov day2/*.mov --preset web-1080p --wait --json",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 && len(s.paths) == 0 {
