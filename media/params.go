@@ -3,6 +3,7 @@ package media
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"slices"
@@ -13,7 +14,7 @@ import (
 // field is one param: a struct field and what its tags say. A zero value means
 // "not given", so a range that takes zero is a default of zero, or a pointer.
 type field struct {
-	index      int
+	index      []int
 	name, help string
 	kind       reflect.Kind
 	isBitrate  bool
@@ -25,12 +26,15 @@ type field struct {
 type fieldList []field
 
 // fieldsOf reads the tags json, help, enum, min, max and default of a struct.
+// The fields of one that is embedded count as its own, but for those that it has
+// under the same name.
 func fieldsOf(params any) fieldList {
-	t := reflect.TypeOf(params).Elem()
 	var list fieldList
-	for i := range t.NumField() {
-		sf := t.Field(i)
-		f := field{index: i, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
+	for _, sf := range reflect.VisibleFields(reflect.TypeOf(params).Elem()) {
+		if sf.Anonymous {
+			continue
+		}
+		f := field{index: sf.Index, help: sf.Tag.Get("help"), def: sf.Tag.Get("default"), kind: sf.Type.Kind()}
 		if f.kind == reflect.Pointer {
 			f.kind = sf.Type.Elem().Kind()
 		}
@@ -55,6 +59,19 @@ func (l fieldList) find(name string) *field {
 	return nil
 }
 
+// bySender leaves out what only presets say: it has no help, and a job cannot
+// ask for it.
+func (l fieldList) bySender() fieldList {
+	return slices.DeleteFunc(slices.Clone(l), func(f field) bool { return f.help == "" })
+}
+
+// sendable is of params what a job could ask for.
+func (l fieldList) sendable(params json.RawMessage) json.RawMessage {
+	all, _ := scanParams(params)
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return l.find(name) == nil })
+	return marshal(all)
+}
+
 func (l fieldList) allow(name, value string) {
 	if f := l.find(name); f != nil {
 		f.enum = append(f.enum, value)
@@ -70,7 +87,7 @@ func (l fieldList) decode(params any, sent paramSet) []Fault {
 			faults = append(faults, Fault{location(name), "is no param of this service" + l.suggestion(name)})
 			continue
 		}
-		if msg := f.set(v.Field(f.index), sent[name]); msg != "" {
+		if msg := f.set(v.FieldByIndex(f.index), sent[name]); msg != "" {
 			faults = append(faults, Fault{location(name), msg})
 		}
 	}
@@ -135,8 +152,8 @@ func number(v reflect.Value) (float64, bool) {
 func (l fieldList) fillDefaults(params any) {
 	v := reflect.ValueOf(params).Elem()
 	for _, f := range l {
-		if f.def != "" && v.Field(f.index).IsZero() {
-			if msg := f.set(v.Field(f.index), f.defaultJSON()); msg != "" {
+		if f.def != "" && v.FieldByIndex(f.index).IsZero() {
+			if msg := f.set(v.FieldByIndex(f.index), f.defaultJSON()); msg != "" {
 				panic(f.name + ": the default " + msg)
 			}
 		}

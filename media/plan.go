@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Input is one downloaded input: its absolute path, the demuxer that ffprobe
@@ -18,11 +19,12 @@ type Env struct {
 	Features []string // filters that not every ffmpeg has: drawtext, zscale
 	Platform string   // "darwin", "linux"
 	OutPath  string   // absolute
+	Refused  bool     // VideoToolbox has refused these inputs
 }
 
 // hardware is the VideoToolbox encoder of a codec.
 func (e Env) hardware(codec string) bool {
-	return e.Platform == "darwin" && slices.Contains(e.Encoders, codec+"_videotoolbox")
+	return !e.Refused && e.Platform == "darwin" && slices.Contains(e.Encoders, codec+"_videotoolbox")
 }
 
 // filter is nil where the filter is there.
@@ -47,6 +49,14 @@ type Plan struct {
 	Next func(said []string) (Plan, error)
 	// Upto is how much of the whole run is done after this pass; 0 is all of it.
 	Upto float64
+	// Software is what goes on in place of this pass, once, where its hardware
+	// encoder refuses the file; nil where nothing else may or can encode it.
+	Software *Plan
+}
+
+// InHardware tells a pass that encodes by VideoToolbox.
+func (p Plan) InHardware() bool {
+	return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasSuffix(arg, "_videotoolbox") })
 }
 
 // ExpectStream is one stream that the output must have, in the order of its

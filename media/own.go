@@ -1,0 +1,3 @@
+package media
+
+func (d definition[P]) with(fields fieldList, own Preset) (*Service, []Fault) { return nil, nil }
