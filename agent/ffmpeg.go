@@ -23,7 +23,7 @@ func (r *run) pass(ctx context.Context, plan media.Plan, done float64) (*complai
 	cmd.Stdout = &lines{each: newProgress(r.report, plan, done, feed).line}
 	cmd.Stderr = &lines{each: said.line}
 	if err := runGuarded(watched, cmd, r.a.grace); err != nil {
-		return nil, r.ffmpegFailure(ctx, err, said)
+		return said, r.ffmpegFailure(ctx, err, said)
 	}
 	return said, nil
 }

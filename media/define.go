@@ -45,7 +45,7 @@ func (d definition[P]) service() *Service {
 		schema: fields.schema(d.title), presets: listed(fields, d.presets),
 		resolve: d.resolver(fields),
 		accept:  d.resolver(all),
-		with:    func(own Preset) (*Service, []Fault) { return d.with(fields, own) },
+		with:    func(own Preset) (*Service, *Fault) { return d.with(fields, own) },
 		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },
 		output:  func(raw json.RawMessage) Output { return d.output(read[P](raw)) },
 		plan: func(raw json.RawMessage, in []Input, env Env) (Plan, error) {

@@ -36,7 +36,7 @@ type Service struct {
 	presets []Preset
 	resolve func(json.RawMessage) (json.RawMessage, []Fault)
 	accept  func(json.RawMessage) (json.RawMessage, []Fault)
-	with    func(Preset) (*Service, []Fault)
+	with    func(Preset) (*Service, *Fault)
 	needs   func(json.RawMessage, []*InputMedia) []string
 	output  func(json.RawMessage) Output
 	plan    func(json.RawMessage, []Input, Env) (Plan, error)

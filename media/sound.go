@@ -58,7 +58,9 @@ func (p *transcodeParams) audioCodec(s InputStream) string {
 	return p.AudioCodec
 }
 
-func (p *transcodeParams) fits(s InputStream) bool { return slices.Contains(holds[p.Container], s.Codec) }
+func (p *transcodeParams) fits(s InputStream) bool {
+	return slices.Contains(holds[p.Container], s.Codec)
+}
 
 // layout is the channel layout of aac sound and the filter that makes it. Sound
 // beside h264 is for browsers: stereo. Elsewhere the common layouts stay;

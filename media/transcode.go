@@ -31,11 +31,11 @@ var _ = define(definition[transcodeParams]{
 	name: "ffmpeg.transcode", title: "Transcode a film or a sound file",
 	minInputs: 1, maxInputs: 1,
 	presets: transcodePresets,
-	settle: settleTranscode,
-	needs:  (*transcodeParams).needs,
-	output: (*transcodeParams).file,
-	plan:   planTranscode,
-	expect: expectTranscode,
+	settle:  settleTranscode,
+	needs:   (*transcodeParams).needs,
+	output:  (*transcodeParams).file,
+	plan:    planTranscode,
+	expect:  expectTranscode,
 })
 
 func (p *transcodeParams) encodesVideo() bool {
