@@ -19,7 +19,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 	worst := &complaints{}
 	for done := 0.0; len(plan.Args) > 0; {
 		said, err := r.pass(ctx, plan, done)
-		if plan.Software != nil && refused(err, said) {
+		if plan.Software != nil && encoderRefused(err, said) {
 			r.log.Info("the hardware encoder refused the file", "error", err)
 			plan = *plan.Software
 			continue
@@ -47,16 +47,16 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 	return plan, nil
 }
 
-// refused tells an encoder's own failure from damage, and from what would befall
+// encoderRefused tells an encoder's own failure from damage, and from what would befall
 // another encoder as well.
-func refused(err error, said *complaints) bool {
+func encoderRefused(err error, said *complaints) bool {
 	var f *failure
 	return errors.As(err, &f) && f.code == fence.RunnerFailed && said.damage == 0
 }
 
 // withAdvice says what to do where only the hardware encoder was to be used.
 func withAdvice(err error, plan media.Plan, said *complaints) error {
-	if !plan.InHardware() || !refused(err, said) {
+	if !plan.InHardware() || !encoderRefused(err, said) {
 		return err
 	}
 	return failed(fence.RunnerFailed, "the hardware encoder refused this file: %s; submit with encoder=auto, and software encodes it", said.lastLine())

@@ -24,7 +24,6 @@ type key struct {
 const section = "{}"
 
 const (
-	noPresets  = "this build has its own presets only"
 	noRemotion = "this build has no remotion service"
 	noDecode   = "this build verifies without ffmpeg"
 )
@@ -192,7 +191,10 @@ var keys = []key{
 		name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.",
 		into: func(c *Config) any { return &c.Metrics.Public },
 	},
-	{name: "presets", fallback: section, why: "Presets of your own: params, by name.", later: noPresets},
+	{
+		name: "presets", fallback: section, why: "Presets of your own: NAME: {service: ffmpeg.transcode, title: For review, width: 1280, quality: 40}, any params of the service by name.",
+		into: func(c *Config) any { return &c.Presets },
+	},
 
 	{
 		name: "agent.slots", fallback: "auto", why: "Runs at once on this machine; auto is one for every four cores.",

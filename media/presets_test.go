@@ -34,7 +34,7 @@ func TestPresets_MakeWhatTheyPromise(t *testing.T) {
 		{"hevc-2160p", film, "mp4: hevc Main hvc1 480x200 yuv420p tv //, aac 5.1"},
 		{"hevc-2160p", hdr, "mp4: hevc Main 10 hvc1 320x180 yuv420p10le tv bt2020/smpte2084/bt2020nc, aac stereo"},
 		{"archive-hevc", film, "mp4: hevc Main hvc1 480x200 yuv420p tv //, aac 5.1"},
-		{"archive-hevc", hdr, "mp4: hevc Main 10 hvc1 320x180 yuv420p10le tv bt2020/smpte2084/bt2020nc, alac 4.0"},
+		{"archive-hevc", hdr, "mp4: hevc Main 10 hvc1 320x180 yuv420p10le tv bt2020/smpte2084/bt2020nc, alac 5.0"},
 		{"prores-422", film, "mov: prores Standard apcn 480x200 yuv422p10le tv //, pcm_s24le 5.1, 01:00:00:00"},
 		{"prores-proxy", hdr, "mov: prores Proxy apco 320x180 yuv422p10le tv bt2020/smpte2084/bt2020nc, pcm_s24le quad"},
 		{"edit-proxy-h264", film, "mov: h264 High avc1 480x200 yuv420p tv bt709/bt709/bt709, pcm_s16le 5.1, 01:00:00:00"},
