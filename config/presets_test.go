@@ -50,8 +50,8 @@ func TestPresets_MistakesNameKeyAndLine(t *testing.T) {
 		return "", ""
 	}
 	for yaml, want := range map[string]string{
-		"presets: [a]\n":                                      ":1: presets must be a name and a value a line",
-		"presets:\n  a: 5\n":                                  ":2: presets.a must hold params by name, and may hold service and title",
+		"presets: [a]\n":     ":1: presets must be a name and a value a line",
+		"presets:\n  a: 5\n": ":2: presets.a must hold params by name, and may hold service and title",
 		"presets:\n  a: {quality: 5}\n  a: {quality: 6}\n":    ":3: presets.a stands on line 2 already: remove one",
 		"presets:\n  a:\n    quality: 5\n    quality: 6\n":    ":4: presets.a.quality stands on line 3 already: remove one",
 		"presets:\n  a:\n    service: 5\n":                    ":3: presets.a.service must be text",

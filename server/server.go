@@ -13,6 +13,7 @@ import (
 
 	"rendermac/artifact"
 	"rendermac/failpoint"
+	"rendermac/media"
 	"rendermac/store"
 )
 
