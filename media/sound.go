@@ -29,7 +29,11 @@ func (p *transcodeParams) trackArgs(s InputStream, track string) ([]string, erro
 		if !p.fits(s) {
 			return nil, fmt.Errorf("the input's sound (%s) cannot be copied into %s; choose aac", plainCodec(s.Codec), p.Container)
 		}
-		return []string{"-c" + track, "copy"}, nil
+		args := []string{"-c" + track, "copy"}
+		if s.Codec == "flac" { // ffmpeg 5 and 6 call it experimental in mp4
+			args = append(args, "-strict", "experimental")
+		}
+		return args, nil
 	}
 	if s.Codec == "" || s.Codec == "unknown" {
 		return nil, fmt.Errorf("the input's sound is in a format that ffmpeg does not know")
