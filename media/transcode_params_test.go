@@ -34,9 +34,9 @@ func TestTranscode_TracksKeepLanguageAndDefault(t *testing.T) {
 		"-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=deu", "-metadata:s:s:0", "language=fra", "-metadata:s:s:1", "language=jpn",
 		"-disposition:a:0", "0", "-disposition:a:1", "default", "-disposition:s:0", "0", "-disposition:s:1", "default+forced")
 	for params, want := range map[string]string{
-		`{"audio_tracks":"all","subtitles":"keep"}`:        "video default und, audio eng, audio default deu, subtitle fra, subtitle default forced jpn",
-		`{"preset":"prores-proxy","subtitles":"keep"}`:     "video default, audio default eng, subtitle fra, subtitle default jpn",
-		`{"video_codec":"copy","audio_codec":"copy"}`:      "video default und, audio default eng", // FLAC in mp4
+		`{"audio_tracks":"all","subtitles":"keep"}`:    "video default und, audio eng, audio default deu, subtitle fra, subtitle default forced jpn",
+		`{"preset":"prores-proxy","subtitles":"keep"}`: "video default, audio default eng, subtitle fra, subtitle default jpn",
+		`{"video_codec":"copy","audio_codec":"copy"}`:  "video default und, audio default eng", // FLAC in mp4
 	} {
 		if got := tracks(t, transcode(t, params, path).path); got != want {
 			t.Errorf("%s\ngot  %s\nwant %s", params, got, want)
