@@ -70,7 +70,9 @@ func workQuickly(ctx context.Context, a *agent) error {
 		return err
 	}
 	defer unlock()
-	a.device = agentproto.Device{Platform: "linux", Encoders: []string{"libx264", "aac", "prores_ks"}, Features: []string{}}
+	if a.device.Platform == "" {
+		a.device = agentproto.Device{Platform: "linux", Encoders: []string{"libx264", "aac", "prores_ks"}, Features: []string{}}
+	}
 	return a.work(ctx)
 }
 

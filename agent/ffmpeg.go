@@ -24,7 +24,7 @@ func (r *run) pass(ctx context.Context, plan media.Plan, done float64) (*complai
 	cmd.Stdout = program.Lines(newProgress(r.report, plan, done, feed).line)
 	cmd.Stderr = program.Lines(said.line)
 	if err := program.Run(watched, cmd, r.a.grace); err != nil {
-		return nil, r.ffmpegFailure(ctx, err, said)
+		return said, r.ffmpegFailure(ctx, err, said)
 	}
 	return said, nil
 }

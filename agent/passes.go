@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"encoding/json"
+	"errors"
 
 	"rendermac/agentproto"
 	"rendermac/fence"
@@ -18,8 +19,13 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 	worst := &complaints{}
 	for done := 0.0; len(plan.Args) > 0; {
 		said, err := r.pass(ctx, plan, done)
+		if plan.Software != nil && encoderRefused(err, said) {
+			r.log.Info("the hardware encoder refused the file", "error", err)
+			plan = *plan.Software
+			continue
+		}
 		if err != nil {
-			return plan, err
+			return plan, withAdvice(err, plan, said)
 		}
 		if said.damage > 0 && !acceptsDamage(params) {
 			return plan, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
@@ -39,6 +45,21 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 		plan.Warnings = append(plan.Warnings, "damaged input accepted: "+worst.summary())
 	}
 	return plan, nil
+}
+
+// encoderRefused tells an encoder's own failure from damage, and from what would befall
+// another encoder as well.
+func encoderRefused(err error, said *complaints) bool {
+	var f *failure
+	return errors.As(err, &f) && f.code == fence.RunnerFailed && said.damage == 0
+}
+
+// withAdvice says what to do where only the hardware encoder was to be used.
+func withAdvice(err error, plan media.Plan, said *complaints) error {
+	if !plan.InHardware() || !encoderRefused(err, said) {
+		return err
+	}
+	return failed(fence.RunnerFailed, "the hardware encoder refused this file: %s; submit with encoder=auto, and software encodes it", said.lastLine())
 }
 
 func acceptsDamage(params agentproto.RawJSON) bool {

@@ -14,6 +14,7 @@ type progress struct {
 	report     *report
 	durationS  float64 // of the output; 0 is unknown
 	done, upto float64 // of the whole run: before this pass, and after it
+	least      float64 // how far a pass had come in whose place this one runs
 	feed       func()  // keeps the run from being ended as stalled
 
 	block   map[string]string
@@ -26,9 +27,14 @@ func newProgress(r *report, plan media.Plan, done float64, feed func()) *progres
 	if plan.Next == nil {
 		p.upto = 1
 	}
-	if done > 0 {
-		r.change(func() { r.fraction = done })
-	}
+	r.change(func() {
+		if p.least = max(0, r.fraction); math.IsNaN(p.least) {
+			p.least = 0
+		}
+		if done > p.least {
+			r.fraction = done
+		}
+	})
 	return p
 }
 
@@ -56,7 +62,7 @@ func (p *progress) take() {
 		r.fps, r.speed, r.eta = fps, speed, math.NaN()
 		if p.durationS > 0 {
 			far := p.done + (p.upto-p.done)*min(1, p.outTime/p.durationS)
-			r.fraction = far
+			r.fraction = max(far, p.least)
 			r.eta = max(0, p.durationS-out) / speed * (1 - far) / (p.upto - far)
 		}
 	})

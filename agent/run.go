@@ -158,7 +158,7 @@ func (r *run) service() (*media.Service, agentproto.RawJSON, error) {
 	if !ok {
 		return nil, nil, failed(fence.InternalError, "this agent does not know the service %q: update it", r.offer.Service)
 	}
-	params, faults := service.Resolve(r.offer.Params)
+	params, faults := service.Accept(r.offer.Params)
 	if len(faults) > 0 {
 		return nil, nil, failed(fence.InternalError, "this agent cannot do %s: %s: update it", faults[0].Location, faults[0].Message)
 	}

@@ -44,6 +44,7 @@ type Config struct {
 	}
 	Pricing     map[string]int64 // credits by service
 	SharedRoots map[string]SharedRoot
+	Presets     map[string]Preset
 	Backup      struct {
 		Every  time.Duration // 0 is never
 		Keep   int
@@ -89,6 +90,9 @@ type Options struct {
 	Data     string            // --data; "" means RENDERMAC_DATA, else the platform's own place
 	Flags    map[string]string // values of flags that were given, by key
 	Services []string          // what may have a price
+	// Preset tells what is wrong with a preset, and with which of its keys ("" is
+	// the whole); the fault is "" for nothing.
+	Preset func(name string, p Preset) (param, fault string)
 }
 
 // Load reads the config. Its errors name the key, its source, and what to do.
@@ -118,7 +122,10 @@ func Load(o Options) (*Config, error) {
 		}
 		c.Values = append(c.Values, value)
 	}
-	return c, l.check(c, keys)
+	if err := l.check(c, keys); err != nil {
+		return nil, err
+	}
+	return c, l.checkPresets(c, o.Preset)
 }
 
 // layers answers what a key's value is and which layer it came from.

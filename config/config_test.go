@@ -227,23 +227,6 @@ func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 	}
 }
 
-func TestWhatHasNoEffectYetIsNamed(t *testing.T) {
-	c := mustLoad(t, "agent:\n  remotion:\n    browser: x\npresets:\n  mine: {}\n", nil)
-	for i, want := range []string{
-		":5: presets has no effect yet: this build has its own presets only",
-		":3: agent.remotion.browser has no effect yet: this build has no remotion service",
-	} {
-		if i >= len(c.Ignored) || !strings.HasSuffix(c.Ignored[i], want) {
-			t.Errorf("%q, want one that ends in %s", c.Ignored, want)
-		}
-	}
-	for _, v := range c.Values {
-		if v.Name == "agent.remotion.browser" && !strings.HasSuffix(v.Source, ":3 (no effect yet)") {
-			t.Errorf("%+v", v)
-		}
-	}
-}
-
 func TestNullMeansTheDefault(t *testing.T) {
 	c := mustLoad(t, "listen: null\nlease:\n  ttl:\njobs:\nstore:\n  kind: dir\npricing: {}\n", nil)
 	if c.Listen != "127.0.0.1:7420" || c.Lease.TTL != time.Minute {

@@ -14,8 +14,9 @@ import (
 
 // entry is one value in a file, as text, and the line it stands on.
 type entry struct {
-	text string
-	line int
+	text  string
+	line  int
+	lines map[string]int // of what stands in a section of the user's own names
 }
 
 // readFile reads a YAML file by its node tree, which knows the lines. Every key
@@ -95,23 +96,24 @@ func (r *reader) leaf(k key, n *yaml.Node) error {
 	if isNull(n) {
 		return nil
 	}
-	text := n.Value
+	text, lines := n.Value, map[string]int(nil)
 	switch {
 	case k.holdsRoots() && n.Kind == yaml.MappingNode:
 		var err error
 		if text, err = r.roots(k.name, n); err != nil {
 			return err
 		}
-	case k.fallback == section && n.Kind == yaml.MappingNode:
-		if text = section; len(n.Content) > 0 {
-			text = "set"
+	case k.name == "presets" && n.Kind == yaml.MappingNode:
+		var err error
+		if text, lines, err = r.presets(k.name, n); err != nil {
+			return err
 		}
 	case k.isList() && n.Kind == yaml.SequenceNode:
 		text = joined(n.Content)
 	case n.Kind != yaml.ScalarNode, !k.takes(text, n.ShortTag()):
 		return r.fault(n, "%s must be %s", k.name, k.wants())
 	}
-	r.entries[k.name] = entry{text, n.Line}
+	r.entries[k.name] = entry{text, n.Line, lines}
 	return nil
 }
 

@@ -23,10 +23,6 @@ type key struct {
 // section is the default of a key that holds names of the user's own.
 const section = "{}"
 
-const (
-	noPresets = "this build has its own presets only"
-)
-
 var keys = []key{
 	{
 		name: "listen", fallback: "127.0.0.1:7420", why: "Where the server listens. Other Macs reach it with 0.0.0.0:7420.",
@@ -193,7 +189,10 @@ var keys = []key{
 		name: "metrics.public", fallback: "false", why: "Whether /metrics answers others than this machine.",
 		into: func(c *Config) any { return &c.Metrics.Public },
 	},
-	{name: "presets", fallback: section, why: "Presets of your own: params, by name.", later: noPresets},
+	{
+		name: "presets", fallback: section, why: "Presets of your own: NAME: {service: ffmpeg.transcode, title: For review, width: 1280, quality: 40}, any params of the service by name.",
+		into: func(c *Config) any { return &c.Presets },
+	},
 
 	{
 		name: "agent.slots", fallback: "auto", why: "Runs at once on this machine; auto is one for every four cores.",

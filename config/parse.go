@@ -39,6 +39,8 @@ func formOf(into any) form {
 		return form{"", "a size such as 64MiB or 2TiB"}
 	case *map[string]SharedRoot:
 		return form{"!!map", "names with a path and accounts each, such as {media: {path: /Volumes/Media}}"}
+	case *map[string]Preset:
+		return form{"!!map", presetWords}
 	case *[]netip.Prefix:
 		return form{"!!str", "a list of addresses or networks such as 10.0.0.0/8"}
 	}
@@ -69,6 +71,8 @@ func parse(text string, into any) (err error) {
 		*p, err = parseSize(text)
 	case *map[string]SharedRoot:
 		*p, err = parseRoots(text)
+	case *map[string]Preset:
+		*p, err = parsePresets(text)
 	case *[]netip.Prefix:
 		*p, err = parsePrefixes(text)
 	}

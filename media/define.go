@@ -31,34 +31,56 @@ type presetOf[P any] struct {
 	params      P
 }
 
-// define puts a service into the catalogue. The params of a service are one
-// struct; its "preset" field, if it has one, takes the names of the presets.
+// define puts a service into the catalogue.
 func define[P any](d definition[P]) *Service {
-	fields := fieldsOf(new(P)).without(d.without)
+	s := d.service()
+	services[d.name] = s
+	return s
+}
+
+// service is what d states. The params of a service are one struct; its "preset"
+// field, if it has one, takes the names of the presets.
+func (d definition[P]) service() *Service {
+	all := fieldsOf(new(P)).without(d.without)
 	for name, values := range d.only {
-		fields.find(name).enum = values
+		all.find(name).enum = values
 	}
+	fields := all.bySender()
 	for _, p := range d.presets {
 		fields.allow("preset", p.name)
 	}
-	s := &Service{
+	return &Service{
 		Name: d.name, Title: d.title, MinInputs: d.minInputs, MaxInputs: d.maxInputs, Program: d.program, Archive: d.archive,
-		schema: fields.schema(d.title), presets: listed(d.presets),
+		schema: fields.schema(d.title), presets: listed(fields, d.presets),
 		resolve: d.resolver(fields),
+		accept:  d.resolver(all),
+		with:    func(own Preset) (*Service, *Fault) { return d.with(fields, own) },
 		needs:   func(raw json.RawMessage, in []*InputMedia) []string { return d.needs(read[P](raw), in) },
 		output:  func(raw json.RawMessage) Output { return d.output(read[P](raw)) },
 		plan: func(raw json.RawMessage, in []Input, env Env) (Plan, error) {
 			if len(in) < d.minInputs || len(in) > d.maxInputs {
 				return Plan{}, fmt.Errorf("%s takes %d to %d inputs, this job has %d", d.name, d.minInputs, d.maxInputs, len(in))
 			}
-			plan, err := d.plan(read[P](raw), in, env)
-			plan.Program = d.program
-			return plan, err
+			return d.planned(read[P](raw), in, env)
 		},
 		expect: func(raw json.RawMessage, in []*InputMedia) Expectation { return d.expect(read[P](raw), in) },
 	}
-	services[d.name] = s
-	return s
+}
+
+// planned plans for software too where the plan is for VideoToolbox, which may
+// refuse the very file. Where the job asks for hardware there is no such plan.
+func (d definition[P]) planned(p *P, in []Input, env Env) (Plan, error) {
+	plan, err := d.plan(p, in, env)
+	plan.Program = d.program
+	if err != nil || !plan.InHardware() {
+		return plan, err
+	}
+	env.Refused = true
+	if software, err := d.plan(p, in, env); err == nil {
+		software.Warnings = append([]string{"encoded in software: the hardware encoder refused this file"}, software.Warnings...)
+		plan.Software = &software
+	}
+	return plan, nil
 }
 
 func (d definition[P]) resolver(fields fieldList) func(json.RawMessage) (json.RawMessage, []Fault) {
@@ -79,12 +101,16 @@ func (d definition[P]) resolver(fields fieldList) func(json.RawMessage) (json.Ra
 			return nil, faults
 		}
 		fields.fillDefaults(p)
-		resolved, err := json.Marshal(p)
-		if err != nil {
-			panic(err) // a params struct holds numbers, strings and booleans
-		}
-		return resolved, nil
+		return marshal(p), nil
 	}
+}
+
+func marshal(params any) json.RawMessage {
+	raw, err := json.Marshal(params)
+	if err != nil {
+		panic(err) // a params struct holds numbers, strings and booleans
+	}
+	return raw
 }
 
 // read takes params that Resolve made; anything it does not know it ignores,
@@ -95,14 +121,10 @@ func read[P any](resolved json.RawMessage) *P {
 	return p
 }
 
-func listed[P any](presets []presetOf[P]) []Preset {
+func listed[P any](fields fieldList, presets []presetOf[P]) []Preset {
 	list := make([]Preset, 0, len(presets))
 	for _, p := range presets {
-		raw, err := json.Marshal(p.params)
-		if err != nil {
-			panic(err)
-		}
-		list = append(list, Preset{Name: p.name, Title: p.title, Params: raw})
+		list = append(list, Preset{Name: p.name, Title: p.title, Params: fields.sendable(marshal(p.params))})
 	}
 	return list
 }

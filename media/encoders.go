@@ -63,13 +63,21 @@ func (p *transcodeParams) encoderArgs(s InputStream, env Env) ([]string, error) 
 	software := map[string]string{"h264": "libx264", "hevc": "libx265", "prores": "prores_ks"}[p.VideoCodec]
 	switch {
 	case p.takesHardware(env):
-		return p.videoToolbox(s), nil
+		return append(p.videoToolbox(s), p.keyFrames()...), nil
 	case p.Encoder == "hardware":
 		return nil, fmt.Errorf("this device has no hardware encoder for %s; set encoder to auto", p.VideoCodec)
 	case !slices.Contains(env.Encoders, software):
 		return nil, fmt.Errorf("this device's ffmpeg has no %s encoder; install ffmpeg-full there", software)
 	}
-	return p.software(s), nil
+	return append(p.software(s), p.keyFrames()...), nil
+}
+
+// keyFrames makes each frame one for an editor to cut at.
+func (p *transcodeParams) keyFrames() []string {
+	if !p.EditProxy {
+		return nil
+	}
+	return []string{"-g", "1", "-bf", "0"}
 }
 
 // takesHardware leaves ProRes to prores_ks unless told otherwise: it is quick
@@ -80,7 +88,7 @@ func (p *transcodeParams) takesHardware(env Env) bool {
 
 // fallsBack is auto on a Mac that has to do without VideoToolbox.
 func (p *transcodeParams) fallsBack(env Env) bool {
-	return p.encodesVideo() && p.VideoCodec != "prores" && p.Encoder == "auto" && env.Platform == "darwin" && !env.hardware(p.VideoCodec)
+	return p.encodesVideo() && p.VideoCodec != "prores" && p.Encoder == "auto" && env.Platform == "darwin" && !env.Refused && !env.hardware(p.VideoCodec)
 }
 
 func (p *transcodeParams) software(s InputStream) []string {

@@ -37,6 +37,8 @@ type Service struct {
 	schema  json.RawMessage
 	presets []Preset
 	resolve func(json.RawMessage) (json.RawMessage, []Fault)
+	accept  func(json.RawMessage) (json.RawMessage, []Fault)
+	with    func(Preset) (*Service, *Fault)
 	needs   func(json.RawMessage, []*InputMedia) []string
 	output  func(json.RawMessage) Output
 	plan    func(json.RawMessage, []Input, Env) (Plan, error)
@@ -68,9 +70,15 @@ func (s *Service) Schema() json.RawMessage { return s.schema }
 func (s *Service) Presets() []Preset { return s.presets }
 
 // Resolve applies the preset, the explicit params over it and the defaults
-// under it, and lists every fault. Resolving the result again changes nothing.
+// under it, and lists every fault.
 func (s *Service) Resolve(params json.RawMessage) (json.RawMessage, []Fault) {
 	return s.resolve(params)
+}
+
+// Accept takes params that were resolved elsewhere, by a preset that need not be
+// known here, and changes nothing; its faults are what this build cannot do.
+func (s *Service) Accept(resolved json.RawMessage) (json.RawMessage, []Fault) {
+	return s.accept(resolved)
 }
 
 // Needs lists the features a device must have for these params. What only some

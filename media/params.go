@@ -3,6 +3,7 @@ package media
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
 	"regexp"
@@ -72,6 +73,19 @@ func (l fieldList) find(name string) *field {
 // without leaves out params of an embedded struct that mean nothing to a service.
 func (l fieldList) without(names []string) fieldList {
 	return slices.DeleteFunc(l, func(f field) bool { return slices.Contains(names, f.name) })
+}
+
+// bySender leaves out what only presets say: it has no help, and a job cannot
+// ask for it.
+func (l fieldList) bySender() fieldList {
+	return slices.DeleteFunc(slices.Clone(l), func(f field) bool { return f.help == "" })
+}
+
+// sendable is of params what a job could ask for.
+func (l fieldList) sendable(params json.RawMessage) json.RawMessage {
+	all, _ := scanParams(params)
+	maps.DeleteFunc(all, func(name string, _ json.RawMessage) bool { return l.find(name) == nil })
+	return marshal(all)
 }
 
 func (l fieldList) allow(name, value string) {

@@ -12,10 +12,7 @@ func (p *transcodeParams) size(s InputStream) (w, h int) {
 	if sw <= 0 || sh <= 0 {
 		return 0, 0
 	}
-	bw, bh := float64(p.Width), float64(p.Height)
-	if p.boxed() && sh > sw {
-		bw, bh = bh, bw
-	}
+	bw, bh := p.box(sw, sh)
 	switch {
 	case bw == 0 && bh == 0:
 		return evenDown(sw), evenDown(sh)
@@ -29,10 +26,6 @@ func (p *transcodeParams) size(s InputStream) (w, h int) {
 		return evenDown(bw), evenDown(bh)
 	}
 	scale := min(bw/sw, bh/sh)
-	if p.boxed() {
-		scale = min(scale, 1)
-		bw, bh = min(bw, sw), min(bh, sh)
-	}
 	return evenNear(sw*scale, bw), evenNear(sh*scale, bh)
 }
 

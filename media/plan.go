@@ -3,6 +3,7 @@ package media
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Input is one downloaded input: its absolute path, the demuxer that ffprobe
@@ -31,11 +32,12 @@ type Env struct {
 	OutPath  string   // absolute
 	CPUs     int
 	Browser  string // absolute: what Remotion renders with
+	Refused  bool   // VideoToolbox has refused these inputs
 }
 
 // hardware is the VideoToolbox encoder of a codec.
 func (e Env) hardware(codec string) bool {
-	return e.Platform == "darwin" && slices.Contains(e.Encoders, codec+"_videotoolbox")
+	return !e.Refused && e.Platform == "darwin" && slices.Contains(e.Encoders, codec+"_videotoolbox")
 }
 
 // filter is nil where the filter is there.
@@ -63,6 +65,14 @@ type Plan struct {
 	Next func(said []string) (Plan, error)
 	// Upto is how much of the whole run is done after this pass; 0 is all of it.
 	Upto float64
+	// Software is what goes on in place of this pass, once, where its hardware
+	// encoder refuses the file; nil where nothing else may or can encode it.
+	Software *Plan
+}
+
+// InHardware tells a pass that encodes by VideoToolbox.
+func (p Plan) InHardware() bool {
+	return slices.ContainsFunc(p.Args, func(arg string) bool { return strings.HasSuffix(arg, "_videotoolbox") })
 }
 
 // File is written before the program starts; its path is absolute.

@@ -16,15 +16,20 @@ func TestResolve_PresetExplicitDefault(t *testing.T) {
 	for _, c := range []struct{ name, params, want string }{
 		{"nothing", ``, `{"video_codec":"h264","audio_codec":"aac","container":"mp4","quality":65}`},
 		{"null", `null`, `{"video_codec":"h264","audio_codec":"aac","container":"mp4","quality":65}`},
-		{"a preset", `{"preset":"web-480p"}`, `{"preset":"web-480p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":854,"height":480,"quality":65,"audio_bitrate":96000}`},
-		{"explicit wins", `{"quality":80,"preset":"web-720p"}`, `{"preset":"web-720p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":1280,"height":720,"quality":80,"audio_bitrate":128000}`},
+		{"a preset", `{"preset":"web-480p"}`, `{"preset":"web-480p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":854,"height":480,"quality":65,"audio_bitrate":96000,"boxed":true}`},
+		{"explicit wins", `{"quality":80,"preset":"web-720p"}`, `{"preset":"web-720p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":1280,"height":720,"quality":80,"audio_bitrate":128000,"boxed":true}`},
 		{"a side replaces the box", `{"preset":"web-720p","width":640}`, `{"preset":"web-720p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":640,"quality":65,"audio_bitrate":128000}`},
-		{"bit rate replaces quality", `{"preset":"web-720p","video_bitrate":"4M"}`, `{"preset":"web-720p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":1280,"height":720,"video_bitrate":4000000,"audio_bitrate":128000}`},
+		{"bit rate replaces quality", `{"preset":"web-720p","video_bitrate":"4M"}`, `{"preset":"web-720p","video_codec":"h264","audio_codec":"aac","container":"mp4","width":1280,"height":720,"video_bitrate":4000000,"audio_bitrate":128000,"boxed":true}`},
 		{"prores goes into mov", `{"preset":"prores-proxy"}`, `{"preset":"prores-proxy","video_codec":"prores","audio_codec":"pcm","container":"mov","quality":20}`},
-		{"a codec moves the container", `{"preset":"web-720p","video_codec":"prores"}`, `{"preset":"web-720p","video_codec":"prores","audio_codec":"aac","container":"mov","width":1280,"height":720,"quality":65,"audio_bitrate":128000}`},
+		{"a codec moves the container", `{"preset":"web-720p","video_codec":"prores"}`, `{"preset":"web-720p","video_codec":"prores","audio_codec":"aac","container":"mov","width":1280,"height":720,"quality":65,"audio_bitrate":128000,"boxed":true}`},
 		{"sound only", `{"preset":"podcast-m4a"}`, `{"preset":"podcast-m4a","video_codec":"none","audio_codec":"aac","container":"m4a","audio_bitrate":128000}`},
 		{"sound of a film", `{"preset":"web-720p","video_codec":"none"}`, `{"preset":"web-720p","video_codec":"none","audio_codec":"aac","container":"m4a","audio_bitrate":128000}`},
 		{"pcm sound goes into mov", `{"video_codec":"none","audio_codec":"pcm"}`, `{"video_codec":"none","audio_codec":"pcm","container":"mov"}`},
+		{"an edit proxy", `{"preset":"edit-proxy-h264","audio_codec":"aac"}`, `{"preset":"edit-proxy-h264","video_codec":"h264","audio_codec":"aac","container":"mov","width":1280,"height":720,"quality":50,"boxed":true,"edit_proxy":true}`},
+		{"an edit proxy of another codec", `{"preset":"edit-proxy-h264","video_codec":"prores"}`, `{"preset":"edit-proxy-h264","video_codec":"prores","audio_codec":"pcm","container":"mov","width":1280,"height":720,"quality":50,"boxed":true}`},
+		{"an archive", `{"preset":"archive-hevc"}`, `{"preset":"archive-hevc","video_codec":"hevc","audio_codec":"copy","container":"mp4","quality":80,"else_audio":"alac"}`},
+		{"an archive that must copy", `{"preset":"archive-hevc","audio_codec":"copy"}`, `{"preset":"archive-hevc","video_codec":"hevc","audio_codec":"copy","container":"mp4","quality":80}`},
+		{"social, wholly seen", `{"preset":"social-1x1","fit":"contain"}`, `{"preset":"social-1x1","video_codec":"h264","audio_codec":"aac","container":"mp4","width":1080,"height":1080,"quality":65,"audio_bitrate":160000,"boxed":true}`},
 		{"copy", `{"video_codec":"copy","audio_codec":"copy"}`, `{"video_codec":"copy","audio_codec":"copy","container":"mp4"}`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,6 +90,12 @@ func TestResolve_RefusesAndNamesThePlace(t *testing.T) {
 		{`{"quality":50,"video_bitrate":1000000}`, []string{"params.video_bitrate"}},
 		{`{"preset":"prores-proxy","video_bitrate":1000000}`, []string{"params.video_bitrate"}},
 		{`{"preset":"prores-proxy","container":"mp4","width":-1}`, []string{"params.container", "params.container", "params.width"}},
+		{`{"preset":"web-1080p","boxed":true}`, []string{"params.boxed"}},
+		{`{"preset":"archive-hevc","else_audio":"pcm"}`, []string{"params.else_audio"}},
+		{`{"preset":"archive-hevc","quality":80,"container":"m4a"}`, []string{"params.container"}},
+		{`{"preset":"prores-422","container":"mp4"}`, []string{"params.container", "params.container"}},
+		{`{"preset":"edit-proxy-h264","container":"mp4"}`, []string{"params.container"}},
+		{`{"preset":"social-9x16","video_codec":"copy"}`, []string{"params.fit", "params.height", "params.width"}},
 		{`{"preset":"prores-proxy","audio_bitrate":128000}`, []string{"params.audio_bitrate"}},
 	} {
 		resolved, faults := service(t).Resolve(json.RawMessage(c.params))
@@ -102,9 +113,9 @@ func TestResolve_RefusesAndNamesThePlace(t *testing.T) {
 	}
 }
 
-// Whatever is resolved stays as it is when resolved again (a retried job), and
-// obeys the schema's own bounds.
-func TestResolve_Twice(t *testing.T) {
+// Whatever is resolved stays as it is when a Mac takes it, and obeys the schema's
+// own bounds.
+func TestAccept_ChangesNothing(t *testing.T) {
 	enum := func(rt *rapid.T, name string, values ...string) (string, any) {
 		return name, rapid.SampledFrom(values).Draw(rt, name)
 	}
@@ -115,7 +126,7 @@ func TestResolve_Twice(t *testing.T) {
 			var value any
 			switch rapid.IntRange(0, 8).Draw(rt, "which") {
 			case 0:
-				name, value = enum(rt, "preset", "web-1080p", "web-480p", "prores-proxy", "podcast-m4a")
+				name, value = enum(rt, "preset", presetNames(service(t))...)
 			case 1:
 				name, value = enum(rt, "video_codec", "h264", "hevc", "prores", "copy", "none")
 			case 2:
@@ -140,11 +151,18 @@ func TestResolve_Twice(t *testing.T) {
 		if len(faults) > 0 {
 			return
 		}
-		twice, faults := service(t).Resolve(once)
+		twice, faults := service(t).Accept(once)
 		if len(faults) > 0 || string(once) != string(twice) {
 			rt.Fatalf("%s\nonce  %s\ntwice %s %v", raw, once, twice, faults)
 		}
 	})
+}
+
+func presetNames(s *Service) (names []string) {
+	for _, p := range s.Presets() {
+		names = append(names, p.Name)
+	}
+	return names
 }
 
 func TestSchema_SaysWhatResolveDoes(t *testing.T) {

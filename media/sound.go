@@ -24,18 +24,23 @@ func (p *transcodeParams) audioArgs(k picked) ([]string, error) {
 }
 
 func (p *transcodeParams) trackArgs(s InputStream, track string) ([]string, error) {
-	if p.AudioCodec == "copy" {
-		if !slices.Contains(holds[p.Container], s.Codec) {
+	codec := p.audioCodec(s)
+	if codec == "copy" {
+		if !p.fits(s) {
 			return nil, fmt.Errorf("the input's sound (%s) cannot be copied into %s; choose aac", plainCodec(s.Codec), p.Container)
 		}
-		return []string{"-c" + track, "copy"}, nil
+		args := []string{"-c" + track, "copy"}
+		if s.Codec == "flac" { // ffmpeg 5 and 6 call it experimental in mp4
+			args = append(args, "-strict", "experimental")
+		}
+		return args, nil
 	}
 	if s.Codec == "" || s.Codec == "unknown" {
 		return nil, fmt.Errorf("the input's sound is in a format that ffmpeg does not know")
 	}
 	// Gaps in the time stamps become silence, or sound would run ahead of picture.
 	filters := []string{"aresample=async=1"}
-	switch p.AudioCodec {
+	switch codec {
 	case "aac":
 		layout, filter := p.layout(s)
 		filters = append(filters, filter)
@@ -47,6 +52,18 @@ func (p *transcodeParams) trackArgs(s InputStream, track string) ([]string, erro
 		return []string{"-c" + track, p.pcm(s), "-filter" + track, filters[0]}, nil
 	}
 	return []string{"-c" + track, "alac", "-filter" + track, filters[0]}, nil
+}
+
+// audioCodec is what a track becomes: a preset may copy only what fits.
+func (p *transcodeParams) audioCodec(s InputStream) string {
+	if p.AudioCodec == "copy" && p.ElseAudio != "" && !p.fits(s) {
+		return p.ElseAudio
+	}
+	return p.AudioCodec
+}
+
+func (p *transcodeParams) fits(s InputStream) bool {
+	return slices.Contains(holds[p.Container], s.Codec)
 }
 
 // layout is the channel layout of aac sound and the filter that makes it. Sound
@@ -99,7 +116,7 @@ func (p *transcodeParams) trackBitrate(layout string) string {
 
 // pcm is 24 bits for editing and for sources that have them, else 16.
 func (p *transcodeParams) pcm(s InputStream) string {
-	if p.VideoCodec == "prores" || s.SampleBits > 16 {
+	if p.VideoCodec == "prores" || s.SampleBits > 16 && !p.EditProxy {
 		return "pcm_s24le"
 	}
 	return "pcm_s16le"

@@ -24,14 +24,7 @@ type transcodeParams struct {
 	Subtitles    string  `json:"subtitles,omitempty" enum:"drop,keep" default:"drop" help:"keep carries text subtitles over"`
 	BurnTimecode bool    `json:"burn_timecode,omitempty" help:"draws the timecode into the picture"`
 	DamagedInput string  `json:"damaged_input,omitempty" enum:"reject,accept" default:"reject" help:"accept keeps what could be decoded of a damaged input"`
-}
-
-var transcodePresets = []presetOf[transcodeParams]{
-	{"web-1080p", "For the web, up to 1920×1080", webPreset(1920, 1080, 160_000)},
-	{"web-720p", "For the web, up to 1280×720", webPreset(1280, 720, 128_000)},
-	{"web-480p", "For the web, up to 854×480", webPreset(854, 480, 96_000)},
-	{"prores-proxy", "ProRes proxy for editing, full size", transcodeParams{VideoCodec: "prores", AudioCodec: "pcm", Quality: 20}},
-	{"podcast-m4a", "Sound only, for podcasts", transcodeParams{VideoCodec: "none", AudioCodec: "aac", AudioBitrate: 128_000}},
+	presetTraits
 }
 
 var _ = define(definition[transcodeParams]{
@@ -44,20 +37,6 @@ var _ = define(definition[transcodeParams]{
 	plan:    planTranscode,
 	expect:  expectTranscode,
 })
-
-func webPreset(width, height int, audio bitrate) transcodeParams {
-	return transcodeParams{
-		VideoCodec: "h264", AudioCodec: "aac", Width: width, Height: height,
-		Quality: 65, AudioBitrate: audio,
-	}
-}
-
-// boxes are the presets' sizes: they turn with the picture and never enlarge
-// it, whereas a size that the buyer gave is meant as given.
-func (p *transcodeParams) boxed() bool {
-	box, ok := map[string][2]int{"web-1080p": {1920, 1080}, "web-720p": {1280, 720}, "web-480p": {854, 480}}[p.Preset]
-	return ok && p.Fit == "contain" && box == [2]int{p.Width, p.Height}
-}
 
 func (p *transcodeParams) encodesVideo() bool {
 	return p.VideoCodec != "none" && p.VideoCodec != "copy"

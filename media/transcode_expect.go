@@ -9,6 +9,9 @@ func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
 	if p.VideoCodec != "none" {
 		e.Video = p.expectVideo()
 	}
+	if p.VideoCodec == "h264" && p.AudioCodec == "aac" {
+		e.Channels = 2
+	}
 	if len(in) == 0 || in[0] == nil {
 		return e
 	}
@@ -22,6 +25,7 @@ func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
 	if e.Video != nil && e.Video.Encoded {
 		e.Video.Color = p.expectColor(in[0], *k.video)
 		e.Video.Width, e.Video.Height = p.size(*k.video)
+		p.expectDepth(e.Video, *k.video)
 	}
 	return e
 }
@@ -42,6 +46,17 @@ func (p *transcodeParams) expectColor(m *InputMedia, s InputStream) probe.Color 
 	return probe.Color{}
 }
 
+// expectDepth asks hevc for the source's depth, where that is known.
+func (p *transcodeParams) expectDepth(v *ExpectVideo, s InputStream) {
+	switch {
+	case p.VideoCodec != "hevc" || s.PixelFormat == "":
+	case s.deep():
+		v.BitDepth, v.Profile = 10, "Main 10"
+	default:
+		v.BitDepth, v.Profile = 8, "Main"
+	}
+}
+
 func (p *transcodeParams) expectAudio() string {
 	if p.AudioCodec == "copy" || p.AudioCodec == "none" {
 		return ""
@@ -54,7 +69,7 @@ func (p *transcodeParams) expectVideo() *ExpectVideo {
 		return &ExpectVideo{}
 	}
 	v := &ExpectVideo{
-		Codec: p.VideoCodec, Encoded: true, BoxWidth: p.Width, BoxHeight: p.Height, Turns: p.boxed(),
+		Codec: p.VideoCodec, Encoded: true, BoxWidth: p.Width, BoxHeight: p.Height, Turns: p.turns(),
 		Tags: map[string][]string{"h264": {"avc1"}, "hevc": {"hvc1"}}[p.VideoCodec],
 	}
 	switch p.VideoCodec {

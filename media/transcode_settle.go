@@ -10,6 +10,7 @@ func settleTranscode(p *transcodeParams, sent paramSet) []Fault {
 		p.AudioCodec = "aac"
 	}
 	yieldToSent(p, sent)
+	p.settleTraits(sent)
 	if p.Container == "" {
 		p.Container = containerFor(p)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"rendermac/artifact"
 	"rendermac/failpoint"
+	"rendermac/media"
 	"rendermac/store"
 )
 
@@ -25,9 +26,10 @@ type Options struct {
 	Mono           func() time.Duration // a clock that nobody sets (F15)
 	Log            *slog.Logger
 	Version        string
-	PublicURL      string   // empty: from each request
-	WideURL        string   // where other machines reach it; empty where none can
-	TrustedProxies []string // CIDRs whose X-Forwarded headers count
+	Catalogue      media.Catalogue // with the server's own presets
+	PublicURL      string          // empty: from each request
+	WideURL        string          // where other machines reach it; empty where none can
+	TrustedProxies []string        // CIDRs whose X-Forwarded headers count
 	LeaseTTL       time.Duration
 	Heartbeat      time.Duration
 	Resume         bool

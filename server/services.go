@@ -12,7 +12,7 @@ func (s *Server) listServices(ctx context.Context, _ call, in *struct{ Paging })
 	if err != nil {
 		return nil, err
 	}
-	list := media.All() // by name
+	list := s.o.Catalogue.All() // by name
 	for len(list) > 0 && list[0].Name <= in.Cursor {
 		list = list[1:]
 	}

@@ -9,7 +9,6 @@ import (
 
 	"rendermac/api"
 	"rendermac/fence"
-	"rendermac/media"
 	"rendermac/media/probe"
 	"rendermac/store"
 )
@@ -88,7 +87,7 @@ func (j *jobCheck) service() {
 	if j.r.Service == "" {
 		return // the schema has said so
 	}
-	service, ok := media.Lookup(j.r.Service)
+	service, ok := j.o.Catalogue.Lookup(j.r.Service)
 	if !ok {
 		j.wrong("service", "is unknown: GET /v1/services lists what there is")
 		return

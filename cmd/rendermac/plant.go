@@ -100,8 +100,12 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	if err != nil {
 		return err
 	}
+	catalogue, err := catalogueOf(c)
+	if err != nil {
+		return err
+	}
 	s, err := server.New(server.Options{
-		DB: p.db, Artifacts: p.artifacts, Blobs: p.blobs, Now: wallClock, Mono: mono, Log: log, Version: version,
+		DB: p.db, Artifacts: p.artifacts, Blobs: p.blobs, Now: wallClock, Mono: mono, Log: log, Version: version, Catalogue: catalogue,
 		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,

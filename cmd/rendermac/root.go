@@ -76,7 +76,7 @@ func (g *globals) logger() (*slog.Logger, error) {
 }
 
 func (g *globals) options() config.Options {
-	o := config.Options{File: g.file, Data: g.data}
+	o := config.Options{File: g.file, Data: g.data, Preset: presetChecker()}
 	for _, service := range media.All() {
 		o.Services = append(o.Services, service.Name)
 	}

@@ -20,7 +20,7 @@ var webhookEvents = []string{"job.started", "job.succeeded", "job.failed", "job.
 func (s *submission) flags(f *pflag.FlagSet) {
 	f.StringArrayVar(&s.paths, "path", nil, "a file under a shared root, as ROOT/FILE, which is not uploaded (may be repeated)")
 	f.StringVar(&s.service, "service", "ffmpeg.transcode", "the named service")
-	f.StringVar(&s.preset, "preset", "", "a preset of the service")
+	f.StringVar(&s.preset, "preset", "", "a preset of the service, built in or of the server's own config; rendermac services lists them")
 	f.StringArrayVarP(&s.params, "param", "p", nil, "a param as key=value, over the preset's (may be repeated)")
 	f.IntVar(&s.priority, "priority", 0, "-100 to 100; higher goes first")
 	f.IntVar(&s.maxAttempts, "max-attempts", 0, "1 to 10 (default the server's jobs.max_attempts)")

@@ -1,0 +1,33 @@
+package main
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"rendermac/config"
+	"rendermac/media"
+)
+
+// presetChecker holds a config's presets against the services, each after the
+// ones before it.
+func presetChecker() func(string, config.Preset) (param, fault string) {
+	var catalogue media.Catalogue
+	return func(name string, p config.Preset) (string, string) {
+		if f := catalogue.Add(p.Service, media.Preset{Name: name, Title: p.Title, Params: p.Params}); f != nil {
+			return f.Location, f.Message
+		}
+		return "", ""
+	}
+}
+
+// catalogueOf is the services with the config's presets, which Load has checked.
+func catalogueOf(c *config.Config) (catalogue media.Catalogue, err error) {
+	for _, name := range slices.Sorted(maps.Keys(c.Presets)) {
+		p := c.Presets[name]
+		if f := catalogue.Add(p.Service, media.Preset{Name: name, Title: p.Title, Params: p.Params}); f != nil {
+			return catalogue, fmt.Errorf("presets.%s %s", name, f.Message)
+		}
+	}
+	return catalogue, nil
+}
