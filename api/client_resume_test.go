@@ -260,7 +260,6 @@ func TestAProxyThatRefusesBodiesIsNamed(t *testing.T) {
 	}
 }
 
-// What was refused for its length must not be remembered with it.
 // A proxy that knows no "Expect: 100-continue" says 417 to it.
 func TestAProxyThatCannotBeAskedFirstGetsThePartsAtOnce(t *testing.T) {
 	server := newUploads()
@@ -284,6 +283,7 @@ func TestAProxyThatCannotBeAskedFirstGetsThePartsAtOnce(t *testing.T) {
 	}
 }
 
+// What was refused for its length must not be remembered with it.
 func TestAnUploadThatAProxyRefusedBeginsAnew(t *testing.T) {
 	server, client, path, folder := stopped(t)
 	server.meddle = func(w http.ResponseWriter, _ *http.Request, _, _ int, _ func()) bool {

@@ -49,10 +49,8 @@ func hexOf(sum hash.Hash) string { return hex.EncodeToString(sum.Sum(nil)) }
 // keep writes whole ranges into the journal, once their bytes are on the disk.
 // A drive's own cache need not be emptied for it: the digest has the last word.
 func (d *download) keep() error {
-	if d.o.SHA256 == "" {
-		return nil
-	}
-	for {
+	defer d.keptNoMore()
+	for d.o.SHA256 != "" {
 		whole := d.unkept()
 		if len(whole) == 0 {
 			return nil
@@ -63,8 +61,7 @@ func (d *download) keep() error {
 		if err := d.journal.add(whole); err != nil {
 			return diskError(err)
 		}
-		for _, i := range whole {
-			d.kept[i] = true
-		}
+		d.keptNow(whole)
 	}
+	return nil
 }

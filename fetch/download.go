@@ -23,6 +23,7 @@ type download struct {
 	have   []int64
 	taken  []bool
 	kept   []bool // what the journal has, or will not be asked for
+	keeps  bool   // the journal is kept just now
 	front  int    // the first range that is not whole
 	gained int64  // bytes that came, ever
 	ended  bool   // nothing comes any more
@@ -124,7 +125,8 @@ func (d *download) whole(ctx context.Context) error {
 	return err
 }
 
-// work fetches one span after another until none is left.
+// work fetches one span after another until none is left. The next one waits for
+// the last one's place in the journal: a kill loses what is on its way, no more.
 func (d *download) work(ctx context.Context) error {
 	for {
 		s, ok := d.claim()
@@ -134,6 +136,7 @@ func (d *download) work(ctx context.Context) error {
 		if err := d.persist(ctx, &s); err != nil {
 			return err
 		}
+		d.awaitKept()
 	}
 }
 
@@ -147,7 +150,7 @@ func (d *download) workers() int {
 func (d *download) begin() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.taken, d.ended = make([]bool, len(d.have)), false
+	d.taken, d.ended, d.keeps = make([]bool, len(d.have)), false, d.o.SHA256 != ""
 }
 
 func (d *download) end() {

@@ -1,5 +1,7 @@
 package fetch
 
+import "slices"
+
 // span is a piece of the object that one request at a time works through.
 type span struct{ at, to int64 }
 
@@ -94,6 +96,37 @@ func (d *download) unkept() []int {
 		if len(found) > 0 || d.ended {
 			return found
 		}
+		d.change.Wait()
+	}
+}
+
+func (d *download) keptNow(ranges []int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for _, i := range ranges {
+		d.kept[i] = true
+	}
+	d.change.Broadcast()
+}
+
+func (d *download) keptNoMore() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.keeps = false
+	d.change.Broadcast()
+}
+
+// awaitKept waits until the journal has every range that is whole by now.
+func (d *download) awaitKept() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	var whole []int
+	for i := range d.have {
+		if d.full(i) {
+			whole = append(whole, i)
+		}
+	}
+	for d.keeps && slices.ContainsFunc(whole, func(i int) bool { return !d.kept[i] }) {
 		d.change.Wait()
 	}
 }

@@ -74,8 +74,24 @@ func newAgentDay(t testing.TB, film string) *agentDay {
 		t.Fatal(err)
 	}
 	d.novel = d.bring(novel)
-	until(t, "the agent is online", d.online)
+	d.answered(0)
 	return d
+}
+
+// answered waits until the agent knows of its session, once more than so often:
+// what it passes on the way there belongs to whoever started it.
+func (d *agentDay) answered(before int) {
+	d.Helper()
+	until(d, "the agent is online", func() bool { return d.online() && d.hellos() > before })
+}
+
+func (d *agentDay) hellos() (n int) {
+	for _, mark := range d.at.passed() {
+		if mark == "agent.hello.answered" {
+			n++
+		}
+	}
+	return n
 }
 
 func (d *agentDay) online() bool {
@@ -117,9 +133,11 @@ func (d *agentDay) leaveScript() {
 	d.last = d.submit(asUsual, d.ofClip(), nil, "succeeded")
 	until(d, "the commit is accepted", func() bool { return d.job(d.id(d.last)).Status == "verifying" })
 	os.Remove(filepath.Join(d.dir, "proofs.json"))
+	before := d.hellos()
 	d.agent.end(syscall.SIGTERM)
 	d.site.server.release("server.verify")
 	d.ended(d.last)
+	d.answered(before)
 }
 
 // settle waits until the agent has nothing left, neither process nor file, and
