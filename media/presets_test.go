@@ -11,9 +11,9 @@ import (
 	"rendermac/media/mediatest"
 )
 
-// film is wide, with sound of six channels and a timecode; hdrFilm is of 10 bits
+// wideFilm is wide, with sound of six channels and a timecode; hdrFilm is of 10 bits
 // with sound that mp4 does not take.
-func film(t *testing.T) string {
+func wideFilm(t *testing.T) string {
 	return mediatest.Clip(t, "film.mov", "-f", "lavfi", "-i", "testsrc2=s=480x200:r=25:d=0.6", "-f", "lavfi", "-i", "sine=r=48000:d=0.6,aformat=channel_layouts=5.1",
 		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-timecode", "01:00:00:00")
 }
@@ -26,7 +26,7 @@ func hdrFilm(t *testing.T) string {
 
 // Each row of media.md's table, on the result.
 func TestPresets_MakeWhatTheyPromise(t *testing.T) {
-	film, hdr := film(t), hdrFilm(t)
+	film, hdr := wideFilm(t), hdrFilm(t)
 	for _, c := range []struct{ preset, input, want string }{
 		{"web-1080p", film, "mp4: h264 High avc1 480x200 yuv420p tv bt709/bt709/bt709, aac stereo"},
 		{"web-720p", hdr, "mp4: h264 High avc1 320x180 yuv420p tv bt709/bt709/bt709, aac stereo"},
