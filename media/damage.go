@@ -15,7 +15,7 @@ var damage = []string{
 	"invalid nal unit size", "error splitting the input into nal units", "missing picture in access unit",
 	"decode_slice_header error", "no frame!", "concealing", "ac-tex damaged", "invalid mb type", "slice mismatch",
 	"decode_frame() failed", "error decoding aac frame header", "error in spectral data", "exhausted before end element",
-	"invalid pcm packet", "header missing", "crc mismatch", "eoi missing", "inflate returned error", "ifd offset is greater than image size",
+	"invalid pcm packet", "header missing", "crc mismatch", "inflate returned error", "ifd offset is greater than image size",
 	"packet mismatch", "edit unit sync lost", "exceeds containing master element", "packet_obj_size", "packet_frag_size is invalid", "ff asf bad header",
 }
 

@@ -13,7 +13,7 @@ func good() *probe.Media {
 		Container: "mp4", Faststart: true, DurationS: 10,
 		Streams: []probe.Stream{
 			{Kind: "video", Codec: "h264", Tag: "avc1", Profile: "High", Width: 854, Height: 480, BitDepth: 8, DurationS: 10, Color: bt709},
-			{Kind: "audio", Codec: "aac", Tag: "mp4a", DurationS: 10.02},
+			{Kind: "audio", Codec: "aac", Tag: "mp4a", Channels: 2, DurationS: 10.02},
 		},
 	}
 }

@@ -39,7 +39,7 @@ func (c *Catalogue) Add(service string, own Preset) *Fault {
 	}
 	for _, s := range All() {
 		if slices.ContainsFunc(s.presets, func(p Preset) bool { return p.Name == own.Name }) {
-			return &Fault{"", "is a preset of " + s.Name + " already: give yours another name"}
+			return &Fault{"", "is a preset that RenderMac has: give yours another name"}
 		}
 	}
 	s, ok := c.Lookup(service)

@@ -212,8 +212,8 @@ func names(services []*Service) (list []string) {
 
 func TestOwnPresets_Mistakes(t *testing.T) {
 	for _, c := range []struct{ service, name, params, location, says string }{
-		{"ffmpeg.transcode", "web-720p", `{"quality":1}`, "", "is a preset of ffmpeg.transcode already"},
-		{"ffmpeg.audio", "web-720p", `{"codec":"aac"}`, "", "is a preset of ffmpeg.transcode already"},
+		{"ffmpeg.transcode", "web-720p", `{"quality":1}`, "", "is a preset that RenderMac has"},
+		{"ffmpeg.audio", "web-720p", `{"codec":"aac"}`, "", "is a preset that RenderMac has"},
 		{"ffmpeg.transcode", "a b", `{"quality":1}`, "", "must be named with"},
 		{"ffmpeg.future", "mine", `{"quality":1}`, "service", "no service has this name"},
 		{"ffmpeg.sheet", "mine", `{"columns":2}`, "service", "takes no presets"},
