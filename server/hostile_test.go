@@ -153,7 +153,7 @@ func (a *attack) values() {
 func (a *attack) walk(v any, at string, whole func(any) []byte) {
 	if at != "" {
 		for _, wrong := range wrongFor(v) {
-			if wrong == `1.5` && at == "requires.min_memory_gb" {
+			if wrong == `1.5` && (at == "requires.min_memory_gb" || at == "jobs.params.fps") {
 				continue
 			}
 			a.refused("wrong at "+at, whole(json.RawMessage(wrong)))
