@@ -50,7 +50,8 @@ func (p *transcodeParams) keepsFirstHDR(first *InputMedia) bool {
 	return len(videos) > 0 && videos[0].hdr() && !p.mustTonemap(first)
 }
 
-// expectConcat knows the film only where it knows every input.
+// expectConcat knows the film only where it knows every input. It asks for no
+// count of frames: what rate a variable one becomes, two readers see differently.
 func expectConcat(p *transcodeParams, in []*InputMedia) Expectation {
 	for _, m := range in {
 		if m == nil {
@@ -61,7 +62,5 @@ func expectConcat(p *transcodeParams, in []*InputMedia) Expectation {
 	if len(in) < 2 || err != nil {
 		return expectTranscode(p, nil)
 	}
-	e := expectTranscode(p, []*InputMedia{&r.film})
-	e.Video.Frames = r.count()
-	return e
+	return expectTranscode(p, []*InputMedia{&r.film})
 }

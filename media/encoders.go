@@ -59,9 +59,15 @@ func (p *transcodeParams) copyVideo(args []string, s InputStream) ([]string, err
 	return args, nil
 }
 
+// leastHEVC is the shortest side that x265 takes.
+const leastHEVC = 16
+
 func (p *transcodeParams) encoderArgs(s InputStream, env Env) ([]string, error) {
 	software := map[string]string{"h264": "libx264", "hevc": "libx265", "prores": "prores_ks"}[p.VideoCodec]
+	w, h := p.size(s)
 	switch {
+	case p.VideoCodec == "hevc" && min(w, h) < leastHEVC:
+		return nil, fmt.Errorf("the result's picture would be %d×%d: hevc takes no side under %d pixels; choose h264", w, h, leastHEVC)
 	case p.takesHardware(env):
 		return append(p.videoToolbox(s), p.keyFrames()...), nil
 	case p.Encoder == "hardware":

@@ -107,12 +107,11 @@ func (s *Service) Plan(resolved json.RawMessage, in []Input, env Env) (Plan, err
 }
 
 // Expect says what the verifier must find. The server's own reading of an input
-// counts; where there is none (nil), what the agent's ffprobe said of it, and for
-// a jpg as well: how a photo is turned, the server does not read.
+// counts; where there is none (nil), what the agent's ffprobe said of it.
 func (s *Service) Expect(resolved json.RawMessage, in []*probe.Media, inputMedia []json.RawMessage) Expectation {
 	inputs := fromProbes(in)
 	for i, raw := range inputMedia {
-		if i < len(inputs) && inputs[i] != nil && inputs[i].Format != "jpg" {
+		if i < len(inputs) && inputs[i] != nil {
 			continue
 		}
 		var m InputMedia

@@ -12,63 +12,6 @@ import (
 	"rendermac/media/mediatest"
 )
 
-// Every kind of file from media.md that holds a picture, to the web preset.
-func TestTranscode_WebPresetOfEverySample(t *testing.T) {
-	for _, c := range []struct {
-		name  string
-		w, h  int
-		video float64 // seconds
-		audio float64 // seconds, 0: none
-	}{
-		{"02_odd_641x361_444.mp4", 640, 360, 2, 0},
-		{"04_hevc10_hdr10.mov", 480, 270, 2, 0},
-		{"05_rotate90.mp4", 180, 320, 2, 0},
-		{"06_two_audio_subs.mkv", 320, 180, 3, 3.041},
-		{"09_tmcd.mov", 320, 180, 2, 2},
-		{"15_prores4444_alpha.mov", 160, 90, 1, 0},
-		{"16_anim.gif", 160, 90, 2, 0},
-		{"17_alpha_vp9.webm", 160, 90, 2, 0},
-		{"18b_still_odd.png", 320, 180, 0.04, 0},
-		{"19_fragmented.mp4", 320, 180, 3, 3.04},
-		{"20_ts_offset.ts", 320, 180, 2, 2.04},
-		{"21_raw.h264", 320, 180, 2, 0},
-		{"22_interlaced_sar_2997.mp4", 654, 480, 2.002, 0},
-		{"24_one_frame.mp4", 320, 180, 1.0 / 30, 0},
-		{"25_tiny_2x2.mp4", 2, 2, 1, 0},
-		{"concat:01_normal_h264_aac.mp4|13_zero_byte.mp4", 640, 360, 3, 3},
-	} {
-		t.Run(strconv.Quote(c.name), func(t *testing.T) {
-			path := sample(t, c.name)
-			t.Parallel()
-			r := transcode(t, `{"preset":"web-1080p"}`, path)
-			v := r.stream(t, "video")
-			if v.Width != c.w || v.Height != c.h || v.Rotation != 0 || v.PixelAspect != 1 {
-				t.Errorf("the picture is %d×%d, turned by %d, pixels 1:%v; want %d×%d upright and square", v.Width, v.Height, v.Rotation, v.PixelAspect, c.w, c.h)
-			}
-			if v.Codec != "h264" || v.Profile != "High" || v.PixelFormat != "yuv420p" {
-				t.Errorf("the picture is %s %s %s", v.Codec, v.Profile, v.PixelFormat)
-			}
-			if v.Matrix != "bt709" || v.Primaries != "bt709" || v.Transfer != "bt709" || v.Range != "tv" {
-				t.Errorf("the colours are %s %s %s %s", v.Matrix, v.Primaries, v.Transfer, v.Range)
-			}
-			if v.FieldOrder != "progressive" {
-				t.Errorf("the picture is interlaced: %s", v.FieldOrder)
-			}
-			near(t, "video", v.DurationS, c.video, 0.04)
-			if len(r.seen.of("audio")) != 0 != (c.audio > 0) || len(r.seen.Streams) > 2 {
-				t.Fatalf("the result has %d streams", len(r.seen.Streams))
-			}
-			if c.audio > 0 {
-				a := r.stream(t, "audio")
-				near(t, "audio", a.DurationS, c.audio, 0.07)
-				if a.Codec != "aac" || a.Layout != "stereo" || a.SampleRate > 48000 {
-					t.Errorf("the sound is %s %s %d Hz", a.Codec, a.Layout, a.SampleRate)
-				}
-			}
-		})
-	}
-}
-
 func near(tb testing.TB, what string, got, want, slack float64) {
 	tb.Helper()
 	if math.Abs(got-want) > slack {
