@@ -65,8 +65,7 @@ type Config struct {
 
 		Remotion struct{ Command, Browser string } // both "" where there is none
 	}
-	Values  []Value  // the data directory, then the keys as the example file has them
-	Ignored []string // what was set and this build cannot follow yet, a sentence each
+	Values []Value // the data directory, then the keys as the example file has them
 }
 
 // S3 says where the bucket is and who may use it.
@@ -188,9 +187,6 @@ func (l *layers) place(k key) string {
 // take puts k's value into c.
 func (l *layers) take(c *Config, k key) (Value, error) {
 	value := Value{k.name, l.GetString(k.name), l.source(k)}
-	if k.later != "" {
-		return l.putOff(c, k, value), nil
-	}
 	if value.Text == k.fallback && k.derive != nil {
 		value.Text = k.derive(c)
 	}
@@ -201,15 +197,6 @@ func (l *layers) take(c *Config, k key) (Value, error) {
 		value.Text = mask(value.Text)
 	}
 	return value, nil
-}
-
-// putOff notes a setting that this build cannot follow yet.
-func (l *layers) putOff(c *Config, k key, value Value) Value {
-	if value.Text != k.fallback {
-		c.Ignored = append(c.Ignored, fmt.Sprintf("%s: %s has no effect yet: %s", value.Source, k.name, k.later))
-	}
-	value.Source += " (no effect yet)"
-	return value
 }
 
 // check holds the values against each other, once all are known.

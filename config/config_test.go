@@ -180,8 +180,8 @@ func TestMistakesNameKeyLineAndWhatToDo(t *testing.T) {
 func TestPricing(t *testing.T) {
 	t.Setenv("RENDERMAC_PRICING_FFMPEG_THUMBNAIL", "2")
 	c := mustLoad(t, "pricing:\n  ffmpeg.transcode: 5\n", nil)
-	if c.Pricing["ffmpeg.transcode"] != 5 || c.Pricing["ffmpeg.thumbnail"] != 2 || len(c.Ignored) > 0 {
-		t.Errorf("the prices are %v, and %q has no effect", c.Pricing, c.Ignored)
+	if c.Pricing["ffmpeg.transcode"] != 5 || c.Pricing["ffmpeg.thumbnail"] != 2 {
+		t.Errorf("the prices are %v", c.Pricing)
 	}
 	for _, want := range []Value{
 		{"pricing.ffmpeg.transcode", "5", filepath.Join(c.Data, "config.yaml") + ":2"},
@@ -214,7 +214,7 @@ func TestMistakesInTheEnvironmentNameTheVariable(t *testing.T) {
 func TestWhatThisBuildCannotDoStopsTheStart(t *testing.T) {
 	for yaml, want := range map[string]string{
 		"store:\n  kind: nfs\n": ":2: store.kind must be dir or s3",
-		"presets: 5\n":          ":1: presets must be a name and a value a line",
+		"presets: 5\n":          ":1: presets must be names with params each, such as {review: {service: ffmpeg.transcode, quality: 40}}",
 		"agent:\n  remotion:\n    command: [node, r]\n":              ":3: agent.remotion.command must be text",
 		"agent:\n  remotion:\n    command: /opt/r/remotion-cli.js\n": ":3: agent.remotion.command and agent.remotion.browser go together: set both or neither",
 		"agent:\n  remotion:\n    command: r.js\n    browser: /b\n":  ":3: agent.remotion.command must be an absolute path",

@@ -34,7 +34,7 @@ func exampleText() string {
 		if open = open[:min(depth, len(open))]; depth == 0 {
 			b.WriteString("\n")
 		}
-		fmt.Fprintf(&b, "%s# %s\n%s%s: %s\n", indent(depth), k.comment(), indent(depth), path[depth], cmp.Or(k.fallback, "null"))
+		fmt.Fprintf(&b, "%s# %s\n%s%s: %s\n", indent(depth), k.why, indent(depth), path[depth], cmp.Or(k.fallback, "null"))
 	}
 	return b.String()
 }
@@ -47,11 +47,3 @@ func services() (names []string) {
 }
 
 func indent(depth int) string { return strings.Repeat("  ", depth) }
-
-// comment is the line above k in the example.
-func (k key) comment() string {
-	if k.later == "" {
-		return k.why
-	}
-	return k.why + " (Not yet: " + k.later + ".)"
-}

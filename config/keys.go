@@ -16,12 +16,8 @@ type key struct {
 	into     func(*Config) any    // where it goes; its type says what it may be
 	derive   func(*Config) string // the default where that depends on the machine
 	check    func(*Config) string // what is wrong with the value, "" for nothing
-	later    string               // why it has no effect yet, for what this build cannot do
 	secret   bool                 // is not shown
 }
-
-// section is the default of a key that holds names of the user's own.
-const section = "{}"
 
 var keys = []key{
 	{
@@ -182,7 +178,7 @@ var keys = []key{
 	},
 
 	{
-		name: "shared_roots", fallback: section, why: "Folders that the server and the Macs all mount: NAME: {path: /Volumes/Media, accounts: [studio]}, where accounts counts on the server only.",
+		name: "shared_roots", fallback: "{}", why: "Folders that the server and the Macs all mount: NAME: {path: /Volumes/Media, accounts: [studio]}, where accounts counts on the server only.",
 		into: func(c *Config) any { return &c.SharedRoots }, check: checkRoots,
 	},
 	{
@@ -190,7 +186,7 @@ var keys = []key{
 		into: func(c *Config) any { return &c.Metrics.Public },
 	},
 	{
-		name: "presets", fallback: section, why: "Presets of your own: NAME: {service: ffmpeg.transcode, title: For review, width: 1280, quality: 40}, any params of the service by name.",
+		name: "presets", fallback: "{}", why: "Presets of your own: NAME: {service: ffmpeg.transcode, title: For review, width: 1280, quality: 40}, any params of the service by name.",
 		into: func(c *Config) any { return &c.Presets },
 	},
 
@@ -251,27 +247,17 @@ func (k key) env() string {
 func (k key) flag() string { return strings.NewReplacer(".", "-", "_", "-").Replace(k.name) }
 
 func (k key) isList() bool {
-	if k.into == nil {
-		return false
-	}
 	_, list := k.into(new(Config)).(*[]netip.Prefix)
 	return list
 }
 
 func (k key) holdsRoots() bool {
-	if k.into == nil {
-		return false
-	}
 	_, roots := k.into(new(Config)).(*map[string]SharedRoot)
 	return roots
 }
 
-// takes tells whether a file's value of this YAML tag may be k's. What this
-// build cannot do is judged later, by its text.
+// takes tells whether a file's value of this YAML tag may be k's.
 func (k key) takes(text, tag string) bool {
-	if k.into == nil {
-		return k.fallback != section
-	}
 	if k.derive != nil && text == k.fallback {
 		return true // auto
 	}
@@ -281,11 +267,5 @@ func (k key) takes(text, tag string) bool {
 
 // wants says what a value of k must be.
 func (k key) wants() string {
-	switch {
-	case k.fallback == section:
-		return "a name and a value a line"
-	case k.into == nil:
-		return "one value"
-	}
 	return formOf(k.into(new(Config))).words
 }

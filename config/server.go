@@ -22,7 +22,10 @@ type Server struct {
 // ClientFlags are the flags that point client commands at a server.
 type ClientFlags struct{ URL, Key string }
 
-var clientKeys = []key{{name: "url"}, {name: "key"}}
+var clientKeys = []key{{name: "url", into: anyText}, {name: "key", into: anyText}}
+
+// anyText is where the reader of a client's file, which keeps what it reads, would put it.
+func anyText(*Config) any { return new(string) }
 
 // ClientFile is where client commands look for a url and a key.
 func ClientFile() (string, error) {

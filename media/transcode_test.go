@@ -270,6 +270,7 @@ func TestTranscode_SaysWhyNot(t *testing.T) {
 		{"17_alpha_vp9.webm", `{"video_codec":"copy","container":"mov"}`, "cannot be copied into mov"},
 		{"08_coverart.mp3", `{"video_codec":"none","audio_codec":"copy"}`, "cannot be copied into m4a"},
 		{"01_normal_h264_aac.mp4", `{"encoder":"hardware"}`, "no hardware encoder for h264"},
+		{"25_tiny_2x2.mp4", `{"video_codec":"hevc"}`, "hevc takes no side under 16 pixels"},
 		{"13_zero_byte.mp4", `{}`, "no film, sound or picture"},
 		{"28_text_named.mov", `{}`, "no film, sound or picture"},
 	} {

@@ -32,7 +32,6 @@ func agentCommand(g *globals) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			warnOfIgnored(c)
 			slog.Info("starting", "server", p.URL)
 			return agent.Run(cmd.Context(), options)
 		},

@@ -51,7 +51,6 @@ func serveCommand(g *globals) *cobra.Command {
 // serve runs until ctx ends or something breaks.
 func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer) error {
 	log := slog.Default()
-	warnOfIgnored(c)
 	var options agent.Options
 	if withAgent {
 		var err error
@@ -88,13 +87,6 @@ func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer)
 	}
 	log.Info("stopping")
 	return err
-}
-
-// warnOfIgnored says once what was set in vain.
-func warnOfIgnored(c *config.Config) {
-	for _, sentence := range c.Ignored {
-		slog.Warn(sentence)
-	}
 }
 
 // welcome tells a person what to do next; a log file is spared it.
