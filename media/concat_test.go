@@ -209,3 +209,10 @@ func TestConcat_AShortInputIsSeen(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+// What rate a variable one is on average, ffprobe and our reader see differently.
+func TestConcat_OfAVariableRate(t *testing.T) {
+	path := sample(t, "03_vfr.mp4")
+	r := right(t, "ffmpeg.concat", `{"width":160}`, path, path)
+	near(t, "picture", r.stream(t, "video").DurationS, 2*3.82, 0.1)
+}
