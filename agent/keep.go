@@ -71,6 +71,7 @@ func (r *run) clear() {
 		return
 	}
 	failpoint.At("agent.clear.before")
+	dropShort(r.dir)
 	if err := os.RemoveAll(r.dir); err != nil {
 		r.log.Error("work folder not removed", "dir", r.dir, "error", err)
 	}

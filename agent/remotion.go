@@ -45,11 +45,20 @@ func (m Remotion) missing() error {
 	return nil
 }
 
-// perform runs the program that the plan is for.
+// perform runs the program that the plan is for. What comes after Remotion is
+// ffmpeg's, and has as many frames.
 func (r *run) perform(ctx context.Context, plan media.Plan, params agentproto.RawJSON) (media.Plan, error) {
 	if plan.Program == media.Remotion {
 		err := r.render(ctx, &plan)
-		return plan, err
+		if err != nil || plan.Next == nil {
+			return plan, err
+		}
+		next, err := plan.Next(nil)
+		if err != nil {
+			return plan, err
+		}
+		next.Frames = plan.Frames
+		plan = next
 	}
 	return r.encode(ctx, plan, params)
 }
@@ -78,6 +87,7 @@ func (r *run) render(ctx context.Context, plan *media.Plan) error {
 	cmd.Stdout, cmd.Stderr = program.Lines(said.line), program.Lines(said.line)
 	err = program.Run(watched, cmd, r.a.grace)
 	leash.End(r.a.grace)
+	dropShort(r.dir)
 	os.RemoveAll(r.temporary()) // what is left goes with the run's folder
 	if err != nil {
 		return r.remotionFailure(ctx, err, said)
@@ -102,12 +112,16 @@ func (r *run) remotion(plan *media.Plan) (*exec.Cmd, error) {
 	if err := os.Mkdir(r.temporary(), 0o700); err != nil {
 		return nil, diskFailure(fmt.Errorf("make Remotion's temporary folder: %w", err))
 	}
+	temporary, err := shorten(r.dir, r.temporary())
+	if err != nil {
+		return nil, diskFailure(err)
+	}
 	cli, before, err := r.a.Remotion.argv()
 	if err != nil {
 		return nil, failed(fence.RunnerFailed, "%s", err)
 	}
 	cmd := program.Command(r.dir, cli, append(before, plan.Args...))
-	cmd.Env = append(cmd.Env, "TMPDIR="+r.temporary(), "NO_COLOR=1", program.BrowserRole+"="+r.a.Remotion.Browser)
+	cmd.Env = append(cmd.Env, "TMPDIR="+temporary, "NO_COLOR=1", program.BrowserRole+"="+r.a.Remotion.Browser)
 	return cmd, nil
 }
 

@@ -67,6 +67,7 @@ func TestBundleIsUnpackedRenderedAndCommitted(t *testing.T) {
 			o := offerBundle(srv, "att_1", mediatest.Bundle(t, map[string]int{"Main": 30}, nil), params)
 			commit := next[*agentproto.Commit](srv, 0, nil)
 			a.over()
+			noShortName(t, a.WorkDir)
 			if commit.IDs != o.IDs || len(commit.Warnings) > 0 {
 				t.Errorf("the commit is %+v", commit)
 			}

@@ -25,6 +25,7 @@ func (a *agent) restore() error {
 		kept, err := readKept(dir)
 		if err != nil {
 			a.log.Info("cleared a leftover work folder", "dir", dir, "why", err)
+			dropShort(dir)
 			if err := os.RemoveAll(dir); err != nil {
 				return fmt.Errorf("clear a leftover work folder: %w", err)
 			}

@@ -78,8 +78,13 @@ func planRemotion(p *remotionParams, in []Input, env Env) (Plan, error) {
 		Frames: p.count(), ExpectBytes: 1 << 30,
 		Streams: []ExpectStream{{Kind: "video"}, {Kind: "audio", Optional: true}},
 	}
+	out := env.OutPath
+	if p.Codec == "hevc" {
+		out = filepath.Join(filepath.Dir(env.OutPath), "rendered.mp4")
+		plan.Next = func([]string) (Plan, error) { return retag(plan, out, env.OutPath), nil }
+	}
 	plan.Args = []string{
-		"render", bundle, p.Composition, env.OutPath, "--browser-executable=" + env.Browser,
+		"render", bundle, p.Composition, out, "--browser-executable=" + env.Browser,
 		"--concurrency=" + strconv.Itoa(p.tabs(env.CPUs)),
 	}
 	if len(p.Props) > 0 {
@@ -102,6 +107,16 @@ func planRemotion(p *remotionParams, in []Input, env Env) (Plan, error) {
 		plan.Args = append(plan.Args, "--frames="+p.FrameRange)
 	}
 	return plan, nil
+}
+
+// retag copies the film that Remotion made into one that QuickTime opens: it tags
+// HEVC as hev1, and Apple's players take hvc1 only.
+func retag(plan Plan, from, to string) Plan {
+	args := append(quietly("warning"), guarded(from, "mov")...)
+	return Plan{
+		Frames: plan.Frames, ExpectBytes: plan.ExpectBytes, Streams: plan.Streams,
+		Args: append(args, "-map", "0:v", "-map", "0:a?", "-c", "copy", "-tag:v", "hvc1", "-movflags", "+faststart", "-f", "mp4", "file:"+to),
+	}
 }
 
 // tabs keeps within the cores, beyond which Remotion refuses to go.

@@ -54,7 +54,7 @@ func remotionPlan(t *testing.T, params string, files ...string) (Plan, error) {
 func TestRemotion_Argv(t *testing.T) {
 	for params, want := range map[string]string{
 		`{"composition":"Main"}`: "render /w/in Main /w/out.mp4 --browser-executable=/w/browser --concurrency=5 --codec=h264 --color-space=bt709 --timeout=30000",
-		`{"composition":"中文-1","props":{"a":1},"codec":"hevc","scale":0.5,"concurrency":99,"frame_range":"10-"}`: "render /w/in 中文-1 /w/out.mp4 --browser-executable=/w/browser --concurrency=10 " +
+		`{"composition":"中文-1","props":{"a":1},"codec":"hevc","scale":0.5,"concurrency":99,"frame_range":"10-"}`: "render /w/in 中文-1 /w/rendered.mp4 --browser-executable=/w/browser --concurrency=10 " +
 			"--props=/w/props.json --codec=h265 --color-space=bt709 --timeout=30000 --scale=0.5 --frames=10-",
 	} {
 		plan, err := remotionPlan(t, params, "index.html", "bundle.js")

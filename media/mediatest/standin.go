@@ -77,6 +77,9 @@ func (s *standIn) open() {
 	if err != nil {
 		refuse("Error: %v", err)
 	}
+	if socket := filepath.Join(os.TempDir(), "org.chromium.Chromium.ka1MS7", "SingletonSocket"); len(socket) > 103 {
+		refuse("Error: Failed to launch the browser process!\nFATAL:chrome/browser/process_singleton_posix.cc:315] Socket path too long: %s", socket)
+	}
 	s.browser = exec.Command(s.flags["--browser-executable"], "about:blank", "--user-data-dir="+profile)
 	s.browser.SysProcAttr = &unix.SysProcAttr{Setsid: true}
 	stderr, _ := s.browser.StderrPipe()
@@ -166,7 +169,7 @@ func (s *standIn) encode(total int) int {
 	}
 	encoder := map[string][]string{
 		"h264":   {"-c:v", "libx264", "-preset", "ultrafast", "-profile:v", "high", "-pix_fmt", "yuv420p"},
-		"h265":   {"-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-tag:v", "hvc1"},
+		"h265":   {"-c:v", "libx265", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-tag:v", "hev1"},
 		"prores": {"-c:v", "prores_ks", "-profile:v", "3", "-pix_fmt", "yuv422p10le"},
 	}[s.flags["--codec"]]
 	args := append([]string{"-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", "testsrc=s=64x36:r=30", "-frames:v", strconv.Itoa(made)}, encoder...)
