@@ -35,7 +35,8 @@ func submitCommand(g *globals) *cobra.Command {
 		Use:   "submit FILE… | FOLDER… | --path ROOT/FILE",
 		Short: "Upload files and submit a job for each",
 		Long: "Uploads files, two at a time in their order, and submits a job for each. A folder stands for the\n" +
-			"films in it, by name; hidden files, other files and folders inside it are left out, and said so.\n\n" +
+			"films in it, or where it has none for its sounds, by name; hidden files, other files and folders\n" +
+			"inside it are left out, and said so.\n\n" +
 			"A service that joins films (ffmpeg.concat) gets one job of all of them, in the order in which they\n" +
 			"are given; its result is named after the first.\n\n" +
 			"What cannot be read or is empty is found before anything is uploaded. What fails on the way stops\n" +

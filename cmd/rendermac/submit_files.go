@@ -10,11 +10,13 @@ import (
 	"strings"
 )
 
-// films are the extensions that a folder is searched for. A file that is named
-// itself may have any.
+// films are the extensions that a folder is searched for, and where it has none of
+// them, sounds. A file that is named itself may have any.
 var films = []string{
 	".3gp", ".avi", ".dv", ".flv", ".m2ts", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".mts", ".mxf", ".ogv", ".ts", ".webm", ".wmv",
 }
+
+var sounds = []string{".aac", ".aif", ".aiff", ".caf", ".flac", ".m4a", ".mp3", ".oga", ".ogg", ".opus", ".w64", ".wav"}
 
 // findFiles is every file that the arguments stand for, in their order. It finds
 // all that cannot be submitted at once.
@@ -26,7 +28,7 @@ func (s *submission) findFiles(args []string, out io.Writer) ([]string, error) {
 		found := []string{arg}
 		if info, err := os.Stat(arg); err == nil && info.IsDir() {
 			s.intoFolder = s.intoFolder || !s.joins()
-			if found, err = filmsIn(arg, out); err != nil {
+			if found, err = mediaIn(arg, out); err != nil {
 				wrong = append(wrong, err)
 			}
 		}
@@ -59,35 +61,52 @@ func checkFile(file string) error {
 	return f.Close()
 }
 
-// filmsIn is the films of a folder by name, and says what it leaves out. Links
-// count as what they lead to.
-func filmsIn(folder string, out io.Writer) (found []string, err error) {
+// mediaIn is the films of a folder by name, or else its sounds, and says what it
+// leaves out. Links count as what they lead to.
+func mediaIn(folder string, out io.Writer) ([]string, error) {
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil, plainFault("folder", folder, err)
 	}
-	var others []string
+	var files []string
 	hidden, folders := 0, 0
 	for _, entry := range entries {
-		path := filepath.Join(folder, entry.Name())
-		info, err := os.Stat(path) // a dead link is a fault of its own later
+		info, err := os.Stat(filepath.Join(folder, entry.Name())) // a dead link is a fault of its own later
 		switch {
 		case strings.HasPrefix(entry.Name(), "."):
 			hidden++
 		case err == nil && info.IsDir():
 			folders++
-		case !slices.Contains(films, strings.ToLower(filepath.Ext(path))):
-			others = append(others, entry.Name())
 		default:
-			found = append(found, path)
+			files = append(files, entry.Name())
 		}
 	}
+	found, others := ofKind(films, files)
+	kind := "film"
 	if len(found) == 0 {
-		return nil, errors.New("there is no film in " + folder + ", by the names of its files; folders inside it are not searched")
+		found, others = ofKind(sounds, files)
+		kind = "sound file"
 	}
-	left := leftOut(others, hidden, folders)
-	fmt.Fprintf(out, "%s: %s%s\n", clean(folder), count(len(found), "film"), clean(left))
+	if len(found) == 0 {
+		return nil, errors.New("there is no film or sound in " + folder + ", by the names of its files; folders inside it are not searched")
+	}
+	fmt.Fprintf(out, "%s: %s%s\n", clean(folder), count(len(found), kind), clean(leftOut(others, hidden, folders)))
+	for i, name := range found {
+		found[i] = filepath.Join(folder, name)
+	}
 	return found, nil
+}
+
+// ofKind is the files with one of these extensions, and the others.
+func ofKind(extensions, files []string) (of, others []string) {
+	for _, name := range files {
+		if slices.Contains(extensions, strings.ToLower(filepath.Ext(name))) {
+			of = append(of, name)
+		} else {
+			others = append(others, name)
+		}
+	}
+	return of, others
 }
 
 // leftOut is what was not taken of a folder, in words.
