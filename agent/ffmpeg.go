@@ -24,30 +24,35 @@ func (r *run) pass(ctx context.Context, plan media.Plan, done float64) (*complai
 	cmd.Stdout = program.Lines(newProgress(r.report, plan, done, feed).line)
 	cmd.Stderr = program.Lines(said.line)
 	if err := program.Run(watched, cmd, r.a.grace); err != nil {
-		return said, r.ffmpegFailure(ctx, err, said)
+		return said, r.programFailure(ctx, err, "ffmpeg", said.diskFull, func(exit *exec.ExitError) error { return ffmpegFailure(exit, said) })
 	}
 	return said, nil
 }
 
-// ffmpegFailure is why ffmpeg ended without success: told to stop, killed by
-// the system, without room, or for a reason that it gave itself.
-func (r *run) ffmpegFailure(ctx context.Context, err error, said *complaints) error {
+// ffmpegFailure is the reason that ffmpeg gave itself.
+func ffmpegFailure(exit *exec.ExitError, said *complaints) error {
+	if said.damage > 0 {
+		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
+	}
+	return failed(fence.RunnerFailed, "ffmpeg failed (%s): %s", exit, said.lastLine())
+}
+
+// programFailure is why a program ended without success: told to stop, killed by
+// the system, without room, or for a reason of its own.
+func (r *run) programFailure(ctx context.Context, err error, name string, diskFull bool, own func(*exec.ExitError) error) error {
 	var f *failure
 	var exit *exec.ExitError
 	switch {
 	case ctx.Err() != nil, errors.As(err, &f):
 		return err
-	case said.diskFull || freeBytes(r.a.WorkDir) < 1<<20:
+	case diskFull || freeBytes(r.a.WorkDir) < 1<<20:
 		return diskFailure(syscall.ENOSPC)
 	case !errors.As(err, &exit):
-		return failed(fence.InternalError, "ffmpeg could not be run: %s", err)
+		return failed(fence.InternalError, "%s could not be run: %s", name, err)
 	case exit.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
-		return failed(fence.InternalError, "the system killed ffmpeg: it may be short of memory")
-	case said.damage > 0:
-		return failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
-	default:
-		return failed(fence.RunnerFailed, "ffmpeg failed (%s): %s", exit, said.lastLine())
+		return failed(fence.InternalError, "the system killed %s: it may be short of memory", name)
 	}
+	return own(exit)
 }
 
 // checkOutput holds what ffmpeg wrote against the plan.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 
 	"rendermac/agentproto"
 	"rendermac/fence"
@@ -90,7 +89,9 @@ func (r *run) render(ctx context.Context, plan *media.Plan) error {
 	dropShort(r.dir)
 	os.RemoveAll(r.temporary()) // what is left goes with the run's folder
 	if err != nil {
-		return r.remotionFailure(ctx, err, said)
+		return r.programFailure(ctx, err, "Remotion", said.diskFull, func(exit *exec.ExitError) error {
+			return failed(fence.RunnerFailed, "Remotion failed (%s): %s", exit, said.reason())
+		})
 	}
 	if plan.Frames == 0 {
 		plan.Frames = said.total
@@ -123,21 +124,4 @@ func (r *run) remotion(plan *media.Plan) (*exec.Cmd, error) {
 	cmd := program.Command(r.dir, cli, append(before, plan.Args...))
 	cmd.Env = append(cmd.Env, "TMPDIR="+temporary, "NO_COLOR=1", program.BrowserRole+"="+r.a.Remotion.Browser)
 	return cmd, nil
-}
-
-// remotionFailure is why Remotion ended without success.
-func (r *run) remotionFailure(ctx context.Context, err error, said *remotionSays) error {
-	var f *failure
-	var exit *exec.ExitError
-	switch {
-	case ctx.Err() != nil, errors.As(err, &f):
-		return err
-	case said.diskFull || freeBytes(r.a.WorkDir) < 1<<20:
-		return diskFailure(syscall.ENOSPC)
-	case !errors.As(err, &exit):
-		return failed(fence.InternalError, "Remotion could not be run: %s", err)
-	case exit.ProcessState.Sys().(syscall.WaitStatus).Signal() == syscall.SIGKILL:
-		return failed(fence.InternalError, "the system killed Remotion: it may be short of memory")
-	}
-	return failed(fence.RunnerFailed, "Remotion failed (%s): %s", exit, said.reason())
 }
