@@ -124,20 +124,18 @@ func (m *movie) dataReferences(b box) error {
 		return err
 	}
 	f := fields{data: data}
-	for f.take(4); len(f.data) >= 4; {
-		for range f.u32() {
-			size := int64(f.u32())
-			f.take(4)
-			flags := f.u32()
-			if f.short || size < 12 || size-12 > int64(len(f.data)) {
-				return errf("the file is damaged: its dref box is too short")
-			}
-			if flags&1 == 0 {
-				return errf("the file keeps its media in another file")
-			}
-			f.take(int(size - 12))
+	f.take(4)
+	for range f.u32() {
+		size := int64(f.u32())
+		f.take(4)
+		flags := f.u32()
+		if f.short || size < 12 || size-12 > int64(len(f.data)) {
+			return errf("the file is damaged: its dref box is too short")
 		}
-		return nil
+		if flags&1 == 0 {
+			return errf("the file keeps its media in another file")
+		}
+		f.take(int(size - 12))
 	}
 	return nil
 }
