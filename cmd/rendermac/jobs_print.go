@@ -15,12 +15,12 @@ import (
 )
 
 func printJobs(w io.Writer, jobs []api.JobItem) error {
-	rows := [][]string{{"ID", "STATUS", "FILE", "PRESET", "AGE"}}
+	rows := [][]string{{"ID", "STATUS", "FILE", "SERVICE", "AGE"}}
 	if slices.ContainsFunc(jobs, func(j api.JobItem) bool { return j.FailureCode != nil }) {
 		rows[0] = append(rows[0], "FAILURE") // last, for it may be long
 	}
 	for _, j := range jobs {
-		row := []string{j.ID, j.Status, clean(orDash(j.OutputName)), presetOf(&j), age(&j.CreatedAt)}
+		row := []string{j.ID, j.Status, clean(orDash(j.OutputName)), orderOf(&j), age(&j.CreatedAt)}
 		if j.FailureCode != nil {
 			row = append(row, *cmp.Or(j.FailureMessage, j.FailureCode))
 		}
@@ -32,12 +32,14 @@ func printJobs(w io.Writer, jobs []api.JobItem) error {
 
 func age(t *time.Time) string { return strings.TrimSuffix(ago(time.Now(), t), " ago") }
 
-func presetOf(j *api.JobItem) string {
+// orderOf is what was asked for, in few letters: the service without its family, and the preset.
+func orderOf(j *api.JobItem) string {
 	var params struct {
-		Preset *string `json:"preset"`
+		Preset string `json:"preset"`
 	}
 	_ = json.Unmarshal(j.Params, &params) // what cannot be read has no preset
-	return orDash(params.Preset)
+	name := j.Service[strings.LastIndex(j.Service, ".")+1:]
+	return strings.TrimSpace(name + " " + params.Preset)
 }
 
 // sourcesOf is what a job reads, in the API's own names.

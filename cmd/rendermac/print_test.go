@@ -140,7 +140,7 @@ func TestJobsFitATerminal(t *testing.T) {
 		99: "interview-of-the-y…final-2-really.mp4",
 	} {
 		rows := [][]string{
-			{"ID", "STATUS", "FILE", "PRESET", "AGE", "FAILURE"},
+			{"ID", "STATUS", "FILE", "SERVICE", "AGE", "FAILURE"},
 			{"job_01kbd3m8q5w9x2c7e4r6t8y0za", "succeeded", "interview-of-the-year-final-2-really.mp4", "web-1080p", "12 min"},
 			{"job_01kbd3m8q5w9x2c7e4r6t8y0zb", "failed", "日本語の名前がとても長い映画ファイル.mp4", "web-1080p", "12 min", "the input has no video stream, and no sound either"},
 		}
