@@ -14,6 +14,7 @@ type recording struct {
 	streams []ExpectStream
 	env     Env
 	bytes   int64
+	fewer   []string // a warning where channels are lost unasked
 }
 
 func planAudio(p *audioParams, in []Input, env Env) (Plan, error) {
@@ -30,6 +31,9 @@ func planAudio(p *audioParams, in []Input, env Env) (Plan, error) {
 		return Plan{}, err
 	}
 	r.bytes = r.expectBytes()
+	if layout, _ := p.track().layout(r.sound); p.Channels == 0 && p.Codec != "pcm" {
+		r.fewer = r.sound.fewer(layout)
+	}
 	if p.LoudnessLUFS == 0 {
 		return r.write(nil), nil
 	}
@@ -44,7 +48,7 @@ func (r *recording) write(gain []string) Plan {
 	}
 	args := append(quietly("warning"), r.reads(filters)...)
 	args = append(args, r.encoder()...)
-	return Plan{Args: append(args, "file:"+r.env.OutPath), DurationS: r.length(), ExpectBytes: r.bytes, Streams: r.streams}
+	return Plan{Args: append(args, "file:"+r.env.OutPath), DurationS: r.length(), ExpectBytes: r.bytes, Streams: r.streams, Warnings: r.fewer}
 }
 
 func (r *recording) reads(filters []string) []string {

@@ -1,6 +1,7 @@
 package media
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -12,7 +13,7 @@ func (p *transcodeParams) scaleColours(s InputStream, m InputMedia) string {
 	if !p.makesBT709(s, m) {
 		return ":out_range=tv"
 	}
-	if p.mustTonemap(&m) || s.asRGB() {
+	if p.mustTonemap(&m) || p.narrows(s) || s.asRGB() {
 		return ":out_color_matrix=bt709:out_range=tv"
 	}
 	return s.untagged() + ":out_color_matrix=bt709:out_range=tv"
@@ -45,6 +46,24 @@ func tonemapFilters(s InputStream) []string {
 		fmt.Sprintf("setparams=color_trc=%s:color_primaries=%s:colorspace=%s", s.Transfer, known(s.Primaries, "bt2020"), known(s.Matrix, "bt2020nc")),
 		"zscale=t=linear:npl=100", "format=gbrpf32le", "zscale=p=bt709", "tonemap=tonemap=hable:desat=0",
 		"zscale=t=bt709:m=bt709:r=tv", "format=yuv444p",
+	}
+}
+
+// wide is a picture of a wider gamut than bt709, which would look dull if it were
+// only tagged anew.
+func (s InputStream) wide() bool {
+	return !s.hdr() && !s.asRGB() && slices.Contains([]string{"bt2020", "smpte431", "smpte432", "film"}, s.Primaries)
+}
+
+func (p *transcodeParams) narrows(s InputStream) bool { return p.VideoCodec == "h264" && s.wide() }
+
+const narrowing = "converting the colours of this wide-gamut input"
+
+func narrowFilters(s InputStream) []string {
+	return []string{
+		"format=yuv444p10le",
+		fmt.Sprintf("setparams=color_trc=%s:color_primaries=%s:colorspace=%s", known(s.Transfer, "bt709"), s.Primaries, known(s.Matrix, "bt709")),
+		"zscale=t=linear", "format=gbrpf32le", "zscale=p=bt709", "zscale=t=bt709:m=bt709:r=tv", "format=yuv444p10le",
 	}
 }
 
@@ -124,10 +143,13 @@ func (p *transcodeParams) tagFrames(s InputStream, m InputMedia) string {
 	return filter
 }
 
+// optionNames are those of ffmpeg's options where they are others.
+var optionNames = map[[2]string]string{{"color_trc", "bt470m"}: "gamma22", {"color_trc", "bt470bg"}: "gamma28"}
+
 func (p *transcodeParams) tagStream(s InputStream, m InputMedia) []string {
 	args := []string{"-color_range", "tv"}
 	for _, tag := range p.tags(s, m) {
-		args = append(args, "-"+tag[0], tag[1])
+		args = append(args, "-"+tag[0], cmp.Or(optionNames[tag], tag[1]))
 	}
 	return args
 }

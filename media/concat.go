@@ -27,8 +27,8 @@ func settleConcat(p *transcodeParams, sent paramSet) []Fault {
 	return settleTranscode(p, sent)
 }
 
-// needsOfConcat is what the film as a whole needs; tone-mapping is needed for
-// one input that is HDR where the film is not.
+// needsOfConcat is what the film as a whole needs; colours are converted of one
+// input that is HDR where the film is not, or of a wide gamut.
 func needsOfConcat(p *transcodeParams, in []*InputMedia) []string {
 	needs := p.needs(nil)
 	if len(in) == 0 || in[0] == nil {
@@ -36,7 +36,10 @@ func needsOfConcat(p *transcodeParams, in []*InputMedia) []string {
 	}
 	keeps := p.keepsFirstHDR(in[0])
 	for _, m := range in {
-		if m != nil && len(m.of("video")) > 0 && m.of("video")[0].hdr() && !keeps && p.Tonemap != "off" {
+		if m == nil || len(m.of("video")) == 0 {
+			continue
+		}
+		if v := m.of("video")[0]; v.wide() || v.hdr() && !keeps && p.Tonemap != "off" {
 			return append(needs, "zscale")
 		}
 	}

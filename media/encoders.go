@@ -59,8 +59,12 @@ func (p *transcodeParams) copyVideo(args []string, s InputStream) ([]string, err
 	return args, nil
 }
 
-// leastHEVC is the shortest side that x265 takes.
-const leastHEVC = 16
+// leastHEVC is the shortest side that x265 takes; mostPixels is what the highest
+// levels of h264 and hevc (6.2) allow, and players with them.
+const (
+	leastHEVC  = 16
+	mostPixels = 8192 * 4352
+)
 
 func (p *transcodeParams) encoderArgs(s InputStream, env Env) ([]string, error) {
 	software := map[string]string{"h264": "libx264", "hevc": "libx265", "prores": "prores_ks"}[p.VideoCodec]
@@ -68,6 +72,8 @@ func (p *transcodeParams) encoderArgs(s InputStream, env Env) ([]string, error) 
 	switch {
 	case p.VideoCodec == "hevc" && min(w, h) < leastHEVC:
 		return nil, fmt.Errorf("the result's picture would be %d×%d: hevc takes no side under %d pixels; choose h264", w, h, leastHEVC)
+	case p.VideoCodec != "prores" && w*h > mostPixels:
+		return nil, fmt.Errorf("the result's picture would be %d×%d: no level of %s goes beyond 8192×4352; set a smaller width or height", w, h, p.VideoCodec)
 	case p.takesHardware(env):
 		return append(p.videoToolbox(s), p.keyFrames()...), nil
 	case p.Encoder == "hardware":

@@ -15,6 +15,7 @@ type level struct {
 	n             int
 	gain, ceiling float64
 	limited       bool
+	trim          float64  // behind the limiter, where it is exact
 	was           *heardAt // with the gain before
 }
 
@@ -43,7 +44,7 @@ func (r *recording) measure() Plan {
 	plan := listen(r.reads(append(r.shaped(), "loudnorm=print_format=json")), r.length(), func(heard r128) (Plan, error) {
 		if heard.silent() {
 			plan := r.write(nil)
-			plan.Warnings = []string{"the loudness was left as it is: the sound is silent, or too short to be measured"}
+			plan.Warnings = append(plan.Warnings, "the loudness was left as it is: the sound is silent, or too short to be measured")
 			return plan, nil
 		}
 		gain := r.p.LoudnessLUFS - heard.integrated
@@ -82,11 +83,15 @@ func (r *recording) judge(l level, heard r128) Plan {
 	short, over := r.p.LoudnessLUFS-heard.integrated, heard.peak-highest
 	switch {
 	case heard.silent(), math.Abs(short) <= nearEnough && over <= 0:
-		return Plan{Streams: r.streams}
+		return Plan{Streams: r.streams, Warnings: r.fewer}
 	case l.n == mostTries:
-		return Plan{Streams: r.streams, Warnings: r.shortfall(heard)}
+		return Plan{Streams: r.streams, Warnings: append(r.shortfall(heard), r.fewer...)}
 	}
-	next := level{n: l.n + 1, gain: l.gain, ceiling: l.ceiling, limited: l.limited, was: &heardAt{l.gain, heard.integrated}}
+	next := level{n: l.n + 1, gain: l.gain, ceiling: l.ceiling, limited: l.limited, trim: l.trim, was: &heardAt{l.gain, heard.integrated}}
+	if l.limited && short < -nearEnough && over <= -short { // turned down, the peaks are under the ceiling as well
+		next.trim += short
+		return r.at(next)
+	}
 	if over > 0 {
 		next.limited = true
 		next.ceiling -= max(0, over) + 0.1
@@ -116,7 +121,8 @@ func (l level) filters() []string {
 	if !l.limited {
 		return []string{gain}
 	}
-	return []string{gain, "aresample=192000", "alimiter=level=false:attack=2:release=80:limit=" + micros(max(0.0625, math.Pow(10, l.ceiling/20)))}
+	limiter := "alimiter=level=false:attack=2:release=80:limit=" + micros(max(0.0625, math.Pow(10, l.ceiling/20)))
+	return []string{gain, "aresample=192000", limiter, "volume=" + micros(l.trim) + "dB:precision=double"}
 }
 
 // r128 is what loudnorm heard: LUFS and dBTP.

@@ -57,6 +57,12 @@ func (p *transcodeParams) pictureFilters(s InputStream, m InputMedia, env Env) (
 		}
 		chain = append(chain, tonemapFilters(s)...)
 	}
+	if p.narrows(s) {
+		if err := env.filter("zscale", narrowing); err != nil {
+			return "", err
+		}
+		chain = append(chain, narrowFilters(s)...)
+	}
 	chain = append(chain, p.scaleFilters(s, m, w, h)...)
 	if p.BurnTimecode {
 		if err := env.filter("drawtext", "burn_timecode"); err != nil {

@@ -34,7 +34,13 @@ func (r *reel) picture(i int, c clip, env Env) (string, error) {
 		}
 		chain = append(chain, tonemapFilters(c.video)...)
 	}
-	chain = append(chain, r.scale(c.video, w, h, r.colours(c.video, dims))...)
+	if c.video.wide() {
+		if err := env.filter("zscale", fmt.Sprintf("converting the colours of input %d", i+1)); err != nil {
+			return "", err
+		}
+		chain = append(chain, narrowFilters(c.video)...)
+	}
+	chain = append(chain, r.scale(c.video, w, h, r.colours(c.video, dims || c.video.wide()))...)
 	chain = append(chain, "setsar=1", r.p.tagFrames(film, r.film), r.hold(c), fmt.Sprintf("trim=end_frame=%d", c.frames))
 	return strings.Join(chain, ","), nil
 }

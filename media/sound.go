@@ -93,6 +93,15 @@ func (p *transcodeParams) layout(s InputStream) (layout, filter string) {
 	return layout, "aformat=channel_layouts=" + layout
 }
 
+// fewer warns where sound loses channels that nobody asked it to lose.
+func (s InputStream) fewer(layout string) []string {
+	kept := map[string]int{"mono": 1, "stereo": 2, "3.0": 3, "4.0": 4, "5.0": 5, "5.1": 6}[layout]
+	if kept >= s.Channels {
+		return nil
+	}
+	return []string{fmt.Sprintf("the sound's %d channels became %d (%s), the most that players of this codec agree on; pcm keeps them all", s.Channels, kept, layout)}
+}
+
 func (p *transcodeParams) highestRate() int {
 	if p.VideoCodec == "h264" {
 		return 48_000

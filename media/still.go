@@ -121,8 +121,14 @@ func (p still) paint(env Env) ([]string, error) {
 		}
 		chain = append(chain, tonemapFilters(p.s)...)
 	}
+	if p.s.wide() {
+		if err := env.filter("zscale", narrowing); err != nil {
+			return nil, err
+		}
+		chain = append(chain, narrowFilters(p.s)...)
+	}
 	scale := fmt.Sprintf("scale=%d:%d:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp", p.w, p.h)
-	if !p.s.asRGB() && !p.s.hdr() || seeThrough && !p.s.rgb() {
+	if !p.s.asRGB() && !p.s.hdr() && !p.s.wide() || seeThrough && !p.s.rgb() {
 		scale += p.s.untagged()
 	}
 	switch {
@@ -179,7 +185,7 @@ func needsOfPictures(in []*InputMedia, needs ...string) []string {
 		if m == nil {
 			continue
 		}
-		if videos := m.of("video"); len(videos) > 0 && videos[0].hdr() {
+		if videos := m.of("video"); len(videos) > 0 && (videos[0].hdr() || videos[0].wide()) {
 			needs = append(needs, "zscale")
 		}
 	}

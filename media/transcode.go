@@ -62,10 +62,19 @@ func (p *transcodeParams) needs(in []*InputMedia) []string {
 	if p.BurnTimecode {
 		needs = append(needs, "drawtext")
 	}
-	if slices.ContainsFunc(in, p.mustTonemap) {
+	if slices.ContainsFunc(in, p.needsZscale) {
 		needs = append(needs, "zscale")
 	}
 	return needs
+}
+
+// needsZscale is an input whose colours are converted.
+func (p *transcodeParams) needsZscale(m *InputMedia) bool {
+	if m == nil {
+		return false
+	}
+	videos := m.of("video")
+	return p.mustTonemap(m) || len(videos) > 0 && p.narrows(videos[0])
 }
 
 func (p *transcodeParams) mustTonemap(m *InputMedia) bool {

@@ -17,6 +17,11 @@ func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 		return Plan{}, err
 	}
 	plan := Plan{Streams: streams, Warnings: k.warnings, DurationS: p.outputLength(k)}
+	for _, s := range k.audio {
+		if layout, _ := p.layout(s); p.VideoCodec != "h264" && p.audioCodec(s) == "aac" { // beside h264 stereo is the promise
+			plan.Warnings = append(plan.Warnings, s.fewer(layout)...)
+		}
+	}
 	if p.fallsBack(env) {
 		plan.Warnings = append(plan.Warnings, "encoded in software: this Mac has no hardware encoder for "+p.VideoCodec)
 	}
