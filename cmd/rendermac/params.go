@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 
 	"rendermac/api"
+	"rendermac/media"
 )
 
 // pairs reads key=value arguments of a flag.
@@ -27,8 +30,8 @@ func pairs(flag string, args []string) (map[string]string, error) {
 }
 
 // typedParams gives each -p the type that the service's schema says. All that
-// the schema refuses is found here at once, before a long upload; what one param
-// means for another is the server's to judge.
+// the schema refuses is found here at once, before a long upload, and what one
+// param means for another where this build knows the service as the server does.
 func (s *submission) typedParams(ctx context.Context) (map[string]any, error) {
 	given, err := pairs("-p", s.params)
 	if err != nil {
@@ -59,10 +62,58 @@ func (s *submission) typedParams(ctx context.Context) (map[string]any, error) {
 			wrong = append(wrong, fmt.Sprintf("%s needs -p %s=…", s.service, key))
 		}
 	}
+	if len(wrong) == 0 {
+		wrong = pairFaults(service, typed)
+	}
 	if len(wrong) > 0 {
 		return nil, usagef("%s; see rendermac services %s", strings.Join(wrong, "; "), s.service)
 	}
 	return typed, nil
+}
+
+// pairFaults is which params exclude each other. The server has the last word,
+// after the upload; a preset of its own is taken for the params that it sets.
+func pairFaults(service *api.Service, typed map[string]any) (wrong []string) {
+	ours, ok := media.Lookup(service.Name)
+	if !ok || !sameParams(ours.Schema(), service.Params) {
+		return nil
+	}
+	all := map[string]any{}
+	for _, p := range service.Presets {
+		known := slices.ContainsFunc(ours.Presets(), func(o media.Preset) bool { return o.Name == p.Name })
+		if p.Name == typed["preset"] && !known {
+			_ = json.Unmarshal(p.Params, &all) // what cannot be read is the server's to judge
+		}
+	}
+	own := len(all) > 0
+	maps.Copy(all, typed)
+	if own {
+		delete(all, "preset")
+	}
+	raw, err := json.Marshal(all)
+	if err != nil {
+		return nil
+	}
+	_, faults := ours.Resolve(raw)
+	for _, f := range faults {
+		wrong = append(wrong, "-p "+strings.TrimPrefix(f.Location, "params.")+" "+f.Message)
+	}
+	return wrong
+}
+
+// sameParams tells whether two schemas are alike but for the names of presets.
+func sameParams(a, b json.RawMessage) bool {
+	var both [2]struct {
+		Properties map[string]any `json:"properties"`
+		Required   []string       `json:"required"`
+	}
+	for i, text := range []json.RawMessage{a, b} {
+		if json.Unmarshal(text, &both[i]) != nil {
+			return false
+		}
+		delete(both[i].Properties, "preset")
+	}
+	return reflect.DeepEqual(both[0], both[1])
 }
 
 // presetFault is one sentence where the service has no such preset.

@@ -58,7 +58,11 @@ func printService(w io.Writer, s *api.Service) error {
 	var rows [][]string
 	for _, name := range slices.Sorted(maps.Keys(schema.Properties)) {
 		p := schema.Properties[name]
-		rows = append(rows, []string{name, p.choices(), plainJSON(p.Default), p.Description})
+		otherwise := plainJSON(p.Default)
+		if slices.Contains(schema.Required, name) {
+			otherwise = "required"
+		}
+		rows = append(rows, []string{name, p.choices(), otherwise, p.Description})
 	}
 	if err := printTable(w, []string{"PARAM", "TYPE", "DEFAULT", "WHAT"}, rows); err != nil {
 		return err
@@ -71,10 +75,14 @@ func printService(w io.Writer, s *api.Service) error {
 	return printTable(w, []string{"PRESET", "TITLE", "PARAMS"}, rows)
 }
 
-// choices is what a param may be: its words where it has some, else its type.
+// choices is what a param may be: its words where it has some, else its type,
+// and how small and large a number may be.
 func (p property) choices() string {
-	if len(p.Enum) == 0 {
-		return strings.Join(p.Type, " or ")
+	if kind := strings.Join(p.Type, " or "); len(p.Enum) == 0 {
+		if p.Minimum != nil && p.Maximum != nil {
+			kind += ", " + plainNumber(*p.Minimum) + " to " + plainNumber(*p.Maximum)
+		}
+		return kind
 	}
 	var words []string
 	for _, e := range p.Enum {
