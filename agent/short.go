@@ -11,13 +11,14 @@ import (
 // the run's temporary folder gets a short name: a link in a folder that only we
 // may enter. The run's own folder has a link to that one, for who clears it.
 const (
-	shortPrefix = "rendermac-" // of the folder, among the system's temporary ones
+	shortHome   = "/tmp"       // TMPDIR may be long itself, as macOS's is
+	shortPrefix = "rendermac-" // of the folder there
 	shortName   = "t"          // the link in it
 	shortKnown  = "short-name" // the link in the run's folder
 )
 
 func shorten(run, temporary string) (string, error) {
-	dir, err := os.MkdirTemp("", shortPrefix)
+	dir, err := os.MkdirTemp(shortHome, shortPrefix)
 	if err == nil {
 		err = os.Symlink(dir, filepath.Join(run, shortKnown))
 	}
