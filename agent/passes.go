@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 
 	"rendermac/agentproto"
@@ -27,7 +26,7 @@ func (r *run) encode(ctx context.Context, plan media.Plan, params agentproto.Raw
 		if err != nil {
 			return plan, withAdvice(err, plan, said)
 		}
-		if said.damage > 0 && !acceptsDamage(params) {
+		if said.damage > 0 && !media.AcceptsDamage(params) {
 			return plan, failed(fence.RunnerFailed, "the input is damaged: %s", said.summary()+media.OrAccept)
 		}
 		if said.damage > worst.damage {
@@ -60,11 +59,4 @@ func withAdvice(err error, plan media.Plan, said *complaints) error {
 		return err
 	}
 	return failed(fence.RunnerFailed, "the hardware encoder refused this file: %s; submit with encoder=auto, and software encodes it", said.lastLine())
-}
-
-func acceptsDamage(params agentproto.RawJSON) bool {
-	var p struct {
-		DamagedInput string `json:"damaged_input"`
-	}
-	return json.Unmarshal(params, &p) == nil && p.DamagedInput == "accept"
 }

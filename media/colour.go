@@ -9,18 +9,18 @@ import (
 
 // scaleColours is what the scale filter must know of colour. h264 becomes bt709;
 // other codecs keep the source's own, unless the picture comes as RGB.
-func (p *transcodeParams) scaleColours(s InputStream, m InputMedia) string {
-	if !p.makesBT709(s, m) {
+func (p *transcodeParams) scaleColours(s InputStream) string {
+	if !p.makesBT709(s) {
 		return ":out_range=tv"
 	}
-	if p.mustTonemap(&m) || p.narrows(s) || s.asRGB() {
+	if p.recolours(s) || s.asRGB() {
 		return ":out_color_matrix=bt709:out_range=tv"
 	}
 	return s.untagged() + ":out_color_matrix=bt709:out_range=tv"
 }
 
-func (p *transcodeParams) makesBT709(s InputStream, m InputMedia) bool {
-	return s.asRGB() || p.VideoCodec == "h264" && !p.keepsHDR(s, m)
+func (p *transcodeParams) makesBT709(s InputStream) bool {
+	return s.asRGB() || p.VideoCodec == "h264" && !p.keepsHDR(s)
 }
 
 // untagged pictures follow the custom of players: the matrix goes by size.
@@ -34,37 +34,39 @@ func (s InputStream) untagged() string {
 	return ":in_color_matrix=bt709"
 }
 
-// keepsHDR is h264 with tonemap off: the pixels stay as they are, so the tags must.
-func (p *transcodeParams) keepsHDR(s InputStream, m InputMedia) bool {
-	return s.hdr() && !p.mustTonemap(&m)
+// recolours tells a picture that h264's bt709 takes more for than another matrix.
+func (p *transcodeParams) recolours(s InputStream) bool {
+	return p.VideoCodec == "h264" && (s.hdr() && p.Tonemap != "off" || s.wide())
 }
 
-// tonemapFilters completes the tags first, without which zscale finds no way.
-func tonemapFilters(s InputStream) []string {
-	return []string{
-		"format=yuv444p10le", // zscale wants chroma that fits: 4:4:4 fits odd sizes too
-		fmt.Sprintf("setparams=color_trc=%s:color_primaries=%s:colorspace=%s", s.Transfer, known(s.Primaries, "bt2020"), known(s.Matrix, "bt2020nc")),
-		"zscale=t=linear:npl=100", "format=gbrpf32le", "zscale=p=bt709", "tonemap=tonemap=hable:desat=0",
-		"zscale=t=bt709:m=bt709:r=tv", "format=yuv444p",
-	}
-}
+// keepsHDR: the pixels stay as they are, so the tags must.
+func (p *transcodeParams) keepsHDR(s InputStream) bool { return s.hdr() && !p.recolours(s) }
 
-// wide is a picture of a wider gamut than bt709, which would look dull if it were
-// only tagged anew.
+// wide is SDR of a wider gamut than bt709, which would look dull if it were only
+// tagged anew.
 func (s InputStream) wide() bool {
 	return !s.hdr() && !s.asRGB() && slices.Contains([]string{"bt2020", "smpte431", "smpte432", "film"}, s.Primaries)
 }
 
-func (p *transcodeParams) narrows(s InputStream) bool { return p.VideoCodec == "h264" && s.wide() }
+// beyondBT709 is HDR and a wide gamut.
+func (s InputStream) beyondBT709() bool { return s.hdr() || s.wide() }
 
-const narrowing = "converting the colours of this wide-gamut input"
-
-func narrowFilters(s InputStream) []string {
-	return []string{
-		"format=yuv444p10le",
-		fmt.Sprintf("setparams=color_trc=%s:color_primaries=%s:colorspace=%s", known(s.Transfer, "bt709"), s.Primaries, known(s.Matrix, "bt709")),
-		"zscale=t=linear", "format=gbrpf32le", "zscale=p=bt709", "zscale=t=bt709:m=bt709:r=tv", "format=yuv444p10le",
+// intoBT709 converts the colours of such a picture; which says of what input. It
+// completes the tags first, without which zscale finds no way.
+func (s InputStream) intoBT709(env Env, which string) ([]string, error) {
+	purpose, linear, otherwise, dims := "converting the wide gamut of ", "zscale=t=linear", "bt709", []string(nil)
+	if s.hdr() {
+		purpose, linear, otherwise, dims = "tone-mapping ", "zscale=t=linear:npl=100", "bt2020nc", []string{"tonemap=tonemap=hable:desat=0"}
 	}
+	if err := env.filter("zscale", purpose+which); err != nil {
+		return nil, err
+	}
+	chain := []string{
+		"format=yuv444p10le", // zscale wants chroma that fits: 4:4:4 fits odd sizes too
+		fmt.Sprintf("setparams=color_trc=%s:color_primaries=%s:colorspace=%s", known(s.Transfer, "bt709"), known(s.Primaries, "bt2020"), known(s.Matrix, otherwise)),
+		linear, "format=gbrpf32le", "zscale=p=bt709",
+	}
+	return append(append(chain, dims...), "zscale=t=bt709:m=bt709:r=tv", "format=yuv444p10le"), nil
 }
 
 // colourNames are the names that ffprobe, the filters and the encoders share.
@@ -117,10 +119,10 @@ func (s InputStream) rgb() bool {
 func (s InputStream) asRGB() bool { return s.rgb() || s.alpha() }
 
 // tags says what the pixels are after scaleColours; what is unknown is absent.
-func (p *transcodeParams) tags(s InputStream, m InputMedia) (list [][2]string) {
+func (p *transcodeParams) tags(s InputStream) (list [][2]string) {
 	primaries, transfer, matrix := s.Primaries, s.Transfer, s.Matrix
 	switch {
-	case p.VideoCodec == "h264" && !p.keepsHDR(s, m):
+	case p.VideoCodec == "h264" && !p.keepsHDR(s):
 		primaries, transfer, matrix = "bt709", "bt709", "bt709"
 	case s.asRGB(): // mov takes all three or none
 		primaries, transfer, matrix = known(primaries, "bt709"), known(transfer, "bt709"), "bt709"
@@ -135,9 +137,9 @@ func (p *transcodeParams) tags(s InputStream, m InputMedia) (list [][2]string) {
 
 // tagFrames and tagStream both are needed: some encoders ask the frames (ProRes,
 // and all of them from ffmpeg 7 on), the others their options.
-func (p *transcodeParams) tagFrames(s InputStream, m InputMedia) string {
+func (p *transcodeParams) tagFrames(s InputStream) string {
 	filter := "setparams=range=tv"
-	for _, tag := range p.tags(s, m) {
+	for _, tag := range p.tags(s) {
 		filter += ":" + tag[0] + "=" + tag[1]
 	}
 	return filter
@@ -146,9 +148,9 @@ func (p *transcodeParams) tagFrames(s InputStream, m InputMedia) string {
 // optionNames are those of ffmpeg's options where they are others.
 var optionNames = map[[2]string]string{{"color_trc", "bt470m"}: "gamma22", {"color_trc", "bt470bg"}: "gamma28"}
 
-func (p *transcodeParams) tagStream(s InputStream, m InputMedia) []string {
+func (p *transcodeParams) tagStream(s InputStream) []string {
 	args := []string{"-color_range", "tv"}
-	for _, tag := range p.tags(s, m) {
+	for _, tag := range p.tags(s) {
 		args = append(args, "-"+tag[0], cmp.Or(optionNames[tag], tag[1]))
 	}
 	return args

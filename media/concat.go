@@ -1,5 +1,7 @@
 package media
 
+import "slices"
+
 // What concat takes is transcode's vocabulary: the inputs become one film, and
 // that is what the params are about.
 var _ = define(definition[transcodeParams]{
@@ -35,23 +37,16 @@ func needsOfConcat(p *transcodeParams, in []*InputMedia) []string {
 		return needs
 	}
 	keeps := p.keepsFirstHDR(in[0])
-	for _, m := range in {
-		if m == nil || len(m.of("video")) == 0 {
-			continue
-		}
-		if v := m.of("video")[0]; v.wide() || v.hdr() && !keeps && p.Tonemap != "off" {
-			return append(needs, "zscale")
-		}
+	recoloured := func(s InputStream) bool { return s.wide() || s.hdr() && !keeps && p.Tonemap != "off" }
+	if slices.ContainsFunc(in, func(m *InputMedia) bool { return m.shows(recoloured) }) {
+		needs = append(needs, "zscale")
 	}
 	return needs
 }
 
 // keepsFirstHDR tells whether the film is HDR: if the first input is, and the
 // codec or the params keep it so.
-func (p *transcodeParams) keepsFirstHDR(first *InputMedia) bool {
-	videos := first.of("video")
-	return len(videos) > 0 && videos[0].hdr() && !p.mustTonemap(first)
-}
+func (p *transcodeParams) keepsFirstHDR(first *InputMedia) bool { return first.shows(p.keepsHDR) }
 
 // expectConcat knows the film only where it knows every input. It asks for no
 // count of frames: what rate a variable one becomes, two readers see differently.

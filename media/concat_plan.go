@@ -32,12 +32,12 @@ func planConcat(p *transcodeParams, in []Input, env Env) (Plan, error) {
 	if err != nil {
 		return Plan{}, err
 	}
-	plan.Args = []string{"-nostdin", "-hide_banner", "-loglevel", "warning", "-progress", "pipe:1", "-stats_period", "0.5", "-y"}
+	plan.Args = quietly("warning")
 	for _, one := range in {
 		plan.Args = append(append(plan.Args, "-threads", threadsFor(len(in))), guarded(one.Path, one.Demuxer)...)
 	}
 	plan.Args = append(append(plan.Args, "-filter_complex", graph, "-map", "[v]"), encoder...)
-	plan.Args = append(append(plan.Args, p.tagStream(*k.video, r.film)...), "-fps_mode", "vfr")
+	plan.Args = append(append(plan.Args, p.tagStream(*k.video)...), "-fps_mode", "vfr")
 	plan.Args = append(plan.Args, r.soundArgs()...)
 	plan.Args = append(append(plan.Args, p.window()...), p.muxArgs(k, r.film)...)
 	plan.Args = append(plan.Args, "file:"+env.OutPath)

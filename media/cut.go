@@ -60,7 +60,7 @@ func cutShort(resolved json.RawMessage, in []Input) (warnings []string, err erro
 		}
 		switch {
 		case i.Media.cut == "":
-		case !accepts(resolved):
+		case !AcceptsDamage(resolved):
 			return nil, fmt.Errorf("the %s is cut short or damaged: %s%s", which, i.Media.cut, OrAccept)
 		default:
 			warnings = append(warnings, "damaged "+which+" accepted: "+i.Media.cut)
@@ -72,7 +72,8 @@ func cutShort(resolved json.RawMessage, in []Input) (warnings []string, err erro
 // OrAccept is what to do about damage.
 const OrAccept = "; upload it again, or submit with damaged_input=accept to keep what can be read"
 
-func accepts(resolved json.RawMessage) bool {
+// AcceptsDamage tells whether a job wants what can be read of a damaged input.
+func AcceptsDamage(resolved json.RawMessage) bool {
 	var p struct {
 		DamagedInput string `json:"damaged_input"`
 	}

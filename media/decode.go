@@ -6,7 +6,6 @@ var decoders = map[string]string{"mp4": "mov", "mov": "mov", "m4a": "mov", "wav"
 // DecodeArgs is the argv after "ffmpeg" that decodes picture and sound of a
 // result whole and keeps nothing. What it says on stderr is for DamageOf.
 func DecodeArgs(path, container string) []string {
-	args := []string{"-nostdin", "-hide_banner", "-loglevel", "warning", "-progress", "pipe:1", "-stats_period", "0.5"}
-	args = append(args, guarded(path, decoders[container])...)
+	args := append(quietly("warning"), guarded(path, decoders[container])...)
 	return append(args, "-map", "0:v?", "-map", "0:a?", "-f", "null", "-")
 }

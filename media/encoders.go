@@ -29,7 +29,7 @@ func (p *transcodeParams) videoArgs(k picked, m InputMedia, env Env) ([]string, 
 		return nil, err
 	}
 	args = append(append(args, "-vf", filters), encoder...)
-	args = append(args, p.tagStream(s, m)...)
+	args = append(args, p.tagStream(s)...)
 	args = append(args, "-fps_mode", "vfr")
 	if s.Variable && p.FPS == 0 {
 		// The usual time base, one tick a frame, would move frames that lie between ticks.

@@ -68,6 +68,16 @@ func (m *InputMedia) of(kind string) []InputStream {
 	return list
 }
 
+// shows tells whether the picture of an input is so, where there is one and it is
+// known what it is.
+func (m *InputMedia) shows(is func(InputStream) bool) bool {
+	if m == nil {
+		return false
+	}
+	videos := m.of("video")
+	return len(videos) > 0 && is(videos[0])
+}
+
 // hasTimecode is true for a known timecode, and for a track of it.
 func (m *InputMedia) hasTimecode() bool {
 	return m.Timecode != "" || len(m.of("timecode")) > 0

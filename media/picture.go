@@ -51,26 +51,21 @@ func (p *transcodeParams) pictureFilters(s InputStream, m InputMedia, env Env) (
 	if w == 0 {
 		return "", fmt.Errorf("the input's picture has no size")
 	}
-	if p.mustTonemap(&m) {
-		if err := env.filter("zscale", "tone-mapping this HDR input"); err != nil {
+	if p.recolours(s) {
+		colours, err := s.intoBT709(env, "this input")
+		if err != nil {
 			return "", err
 		}
-		chain = append(chain, tonemapFilters(s)...)
+		chain = append(chain, colours...)
 	}
-	if p.narrows(s) {
-		if err := env.filter("zscale", narrowing); err != nil {
-			return "", err
-		}
-		chain = append(chain, narrowFilters(s)...)
-	}
-	chain = append(chain, p.scaleFilters(s, m, w, h)...)
+	chain = append(chain, p.scaleFilters(s, w, h)...)
 	if p.BurnTimecode {
 		if err := env.filter("drawtext", "burn_timecode"); err != nil {
 			return "", err
 		}
 		chain = append(chain, timecodeFilter(p.burntTimecode(m, s.FPS), fps, h))
 	}
-	return strings.Join(append(chain, "setsar=1", p.tagFrames(s, m)), ","), nil
+	return strings.Join(append(chain, "setsar=1", p.tagFrames(s)), ","), nil
 }
 
 // timeFilters settles fields and frame rate; it also answers the rate.
@@ -80,7 +75,7 @@ func (p *transcodeParams) timeFilters(s InputStream) (chain []string, fps float6
 	}
 	switch {
 	case p.FPS > 0:
-		return append(chain, "fps="+plain(p.FPS)), p.FPS
+		return append(chain, "fps="+rateText(exactRate(p.FPS))), exactRate(p.FPS)
 	case p.BurnTimecode && s.Variable:
 		fps = max(1, math.Round(s.FPS)) // timecode counts frames: they must be evenly spaced
 		return append(chain, "fps="+plain(fps)), fps
@@ -88,7 +83,7 @@ func (p *transcodeParams) timeFilters(s InputStream) (chain []string, fps float6
 	return chain, s.FPS
 }
 
-func (p *transcodeParams) scaleFilters(s InputStream, m InputMedia, w, h int) []string {
+func (p *transcodeParams) scaleFilters(s InputStream, w, h int) []string {
 	sw, sh, crop := w, h, ""
 	if p.Fit == "cover" {
 		width, height := s.shown()
@@ -100,7 +95,7 @@ func (p *transcodeParams) scaleFilters(s InputStream, m InputMedia, w, h int) []
 	if p.keepsFields(s) {
 		scale += ":interl=1"
 	}
-	chain := []string{scale + p.scaleColours(s, m), "format=" + p.pixelFormat(s)}
+	chain := []string{scale + p.scaleColours(s), "format=" + p.pixelFormat(s)}
 	if crop != "" {
 		chain = append(chain, crop)
 	}

@@ -27,29 +27,24 @@ func (r *reel) picture(i int, c clip, env Env) (string, error) {
 	if c.video.alpha() {
 		chain = append(chain, c.video.overBlack()...)
 	}
-	dims := c.video.hdr() && !film.hdr()
-	if dims {
-		if err := env.filter("zscale", fmt.Sprintf("tone-mapping input %d", i+1)); err != nil {
+	recolours := c.video.beyondBT709() && !film.hdr()
+	if recolours {
+		colours, err := c.video.intoBT709(env, fmt.Sprintf("input %d", i+1))
+		if err != nil {
 			return "", err
 		}
-		chain = append(chain, tonemapFilters(c.video)...)
+		chain = append(chain, colours...)
 	}
-	if c.video.wide() {
-		if err := env.filter("zscale", fmt.Sprintf("converting the colours of input %d", i+1)); err != nil {
-			return "", err
-		}
-		chain = append(chain, narrowFilters(c.video)...)
-	}
-	chain = append(chain, r.scale(c.video, w, h, r.colours(c.video, dims || c.video.wide()))...)
-	chain = append(chain, "setsar=1", r.p.tagFrames(film, r.film), r.hold(c), fmt.Sprintf("trim=end_frame=%d", c.frames))
+	chain = append(chain, r.scale(c.video, w, h, r.colours(c.video, recolours))...)
+	chain = append(chain, "setsar=1", r.p.tagFrames(film), r.hold(c), fmt.Sprintf("trim=end_frame=%d", c.frames))
 	return strings.Join(chain, ","), nil
 }
 
-func (r *reel) colours(s InputStream, dimmed bool) string {
+func (r *reel) colours(s InputStream, recoloured bool) string {
 	switch {
-	case s.hdr() && !dimmed:
+	case s.hdr() && !recoloured:
 		return ":out_range=tv"
-	case dimmed || s.asRGB():
+	case recoloured || s.asRGB():
 		return ":out_color_matrix=bt709:out_range=tv"
 	}
 	return s.untagged() + ":out_color_matrix=bt709:out_range=tv"

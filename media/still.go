@@ -115,20 +115,15 @@ func (p still) paint(env Env) ([]string, error) {
 	if p.s.alpha() && !seeThrough {
 		chain = append(chain, p.s.overBlack()...)
 	}
-	if p.s.hdr() {
-		if err := env.filter("zscale", "tone-mapping this HDR input"); err != nil {
+	if p.s.beyondBT709() {
+		colours, err := p.s.intoBT709(env, "this input")
+		if err != nil {
 			return nil, err
 		}
-		chain = append(chain, tonemapFilters(p.s)...)
-	}
-	if p.s.wide() {
-		if err := env.filter("zscale", narrowing); err != nil {
-			return nil, err
-		}
-		chain = append(chain, narrowFilters(p.s)...)
+		chain = append(chain, colours...)
 	}
 	scale := fmt.Sprintf("scale=%d:%d:flags=bicubic+accurate_rnd+full_chroma_int+full_chroma_inp", p.w, p.h)
-	if !p.s.asRGB() && !p.s.hdr() && !p.s.wide() || seeThrough && !p.s.rgb() {
+	if !p.s.asRGB() && !p.s.beyondBT709() || seeThrough && !p.s.rgb() {
 		scale += p.s.untagged()
 	}
 	switch {
@@ -181,13 +176,8 @@ func expectPicture(format string, w, h, limit int) Expectation {
 
 func needsOfPictures(in []*InputMedia, needs ...string) []string {
 	needs = append([]string{}, needs...)
-	for _, m := range in {
-		if m == nil {
-			continue
-		}
-		if videos := m.of("video"); len(videos) > 0 && (videos[0].hdr() || videos[0].wide()) {
-			needs = append(needs, "zscale")
-		}
+	if slices.ContainsFunc(in, func(m *InputMedia) bool { return m.shows(InputStream.beyondBT709) }) {
+		needs = append(needs, "zscale")
 	}
 	return needs
 }

@@ -12,7 +12,7 @@ type transcodeParams struct {
 	Width        int     `json:"width,omitempty" min:"2" max:"16384" help:"width in pixels; the height follows where it is not given"`
 	Height       int     `json:"height,omitempty" min:"2" max:"16384" help:"height in pixels; the width follows where it is not given"`
 	Fit          string  `json:"fit,omitempty" enum:"contain,cover,stretch" default:"contain" help:"how the picture meets width and height: inside them, filling them with its edges cut, or distorted to them"`
-	FPS          float64 `json:"fps,omitempty" min:"1" max:"240" help:"frames a second; the source's own where it is not given"`
+	FPS          float64 `json:"fps,omitempty" min:"1" max:"240" help:"frames a second; the source's own where it is not given; 23.976, 29.97 and 59.94 are NTSC's 24000/1001, 30000/1001 and 60000/1001"`
 	Quality      int     `json:"quality,omitempty" min:"1" max:"100" help:"1 smallest to 100 best; for prores up to 25 is proxy, up to 50 LT, up to 75 standard, above it HQ"`
 	VideoBitrate bitrate `json:"video_bitrate,omitempty" min:"10000" max:"800000000" help:"bits per second of the picture, in place of quality"`
 	AudioBitrate bitrate `json:"audio_bitrate,omitempty" min:"8000" max:"1536000" help:"bits per second of aac sound"`
@@ -62,25 +62,8 @@ func (p *transcodeParams) needs(in []*InputMedia) []string {
 	if p.BurnTimecode {
 		needs = append(needs, "drawtext")
 	}
-	if slices.ContainsFunc(in, p.needsZscale) {
+	if slices.ContainsFunc(in, func(m *InputMedia) bool { return m.shows(p.recolours) }) {
 		needs = append(needs, "zscale")
 	}
 	return needs
-}
-
-// needsZscale is an input whose colours are converted.
-func (p *transcodeParams) needsZscale(m *InputMedia) bool {
-	if m == nil {
-		return false
-	}
-	videos := m.of("video")
-	return p.mustTonemap(m) || len(videos) > 0 && p.narrows(videos[0])
-}
-
-func (p *transcodeParams) mustTonemap(m *InputMedia) bool {
-	if m == nil || p.VideoCodec != "h264" || p.Tonemap == "off" {
-		return false
-	}
-	videos := m.of("video")
-	return len(videos) > 0 && videos[0].hdr()
 }

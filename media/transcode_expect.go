@@ -23,7 +23,7 @@ func expectTranscode(p *transcodeParams, in []*InputMedia) Expectation {
 		e.Streams = streams
 	}
 	if e.Video != nil && e.Video.Encoded {
-		e.Video.Color = p.expectColor(in[0], *k.video)
+		e.Video.Color = p.expectColor(*k.video)
 		e.Video.Width, e.Video.Height = p.size(*k.video)
 		p.expectDepth(e.Video, *k.video)
 	}
@@ -34,11 +34,11 @@ var bt709 = probe.Color{Primaries: "bt709", Transfer: "bt709", Matrix: "bt709"}
 
 // expectColor is bt709 for h264; pictures that stay HDR keep their tag, without
 // which they look grey.
-func (p *transcodeParams) expectColor(m *InputMedia, s InputStream) probe.Color {
+func (p *transcodeParams) expectColor(s InputStream) probe.Color {
 	switch {
 	case p.VideoCodec == "prores":
 		return probe.Color{}
-	case s.hdr() && !p.mustTonemap(m):
+	case p.keepsHDR(s):
 		return probe.Color{Transfer: s.Transfer}
 	case p.VideoCodec == "h264":
 		return bt709

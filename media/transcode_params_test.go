@@ -126,3 +126,11 @@ func TestTranscode_TonemapKeepsPaperBright(t *testing.T) {
 		}
 	}
 }
+
+// What people write for NTSC's rates is what they mean, as in every other service.
+func TestTranscode_NTSCRate(t *testing.T) {
+	path := mediatest.Clip(t, "in.mov", "-f", "lavfi", "-i", "testsrc2=s=64x64:r=25:d=0.4", "-c:v", "libx264", "-preset", "ultrafast")
+	if got := countFrames(t, transcode(t, `{"fps":29.97}`, path).path); !strings.HasPrefix(got, "30000/1001,30000/1001,") {
+		t.Errorf("rates and frames %s", got)
+	}
+}

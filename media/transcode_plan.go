@@ -25,7 +25,7 @@ func planTranscode(p *transcodeParams, in []Input, env Env) (Plan, error) {
 	if p.fallsBack(env) {
 		plan.Warnings = append(plan.Warnings, "encoded in software: this Mac has no hardware encoder for "+p.VideoCodec)
 	}
-	plan.Args = []string{"-nostdin", "-hide_banner", "-loglevel", "warning", "-progress", "pipe:1", "-stats_period", "0.5", "-y"}
+	plan.Args = quietly("warning")
 	plan.Args = append(plan.Args, p.cutInput(in[0])...)
 	video, err := p.videoArgs(k, *m, env)
 	if err != nil {

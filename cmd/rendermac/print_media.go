@@ -54,7 +54,7 @@ func describeStream(s api.MediaStream) string {
 	case s.Kind == "video":
 		return picture(s)
 	case s.Kind == "audio":
-		return fmt.Sprintf("%s %s, %s kHz", codecOf(s), channels(s.Channels), strconv.FormatFloat(float64(s.SampleRate)/1000, 'f', -1, 64)) + spoken(s)
+		return fmt.Sprintf("%s %s, %s kHz", codecOf(s), channels(s.Channels), plainNumber(float64(s.SampleRate)/1000)) + spoken(s)
 	case s.Kind == "subtitle":
 		return "subtitles" + spoken(s)
 	case s.Kind == "timecode":
@@ -66,7 +66,7 @@ func describeStream(s api.MediaStream) string {
 func picture(s api.MediaStream) string {
 	said := fmt.Sprintf("%s %d×%d", codecOf(s), s.Width, s.Height)
 	if s.FPS > 0 {
-		said += fmt.Sprintf(", %s fps", strconv.FormatFloat(s.FPS, 'f', -1, 64))
+		said += fmt.Sprintf(", %s fps", plainNumber(s.FPS))
 	}
 	if s.BitDepth > 8 {
 		said += fmt.Sprintf(", %d bits", s.BitDepth)
