@@ -136,7 +136,7 @@ func TestLargePartThatIsRefusedAtOnceIsNotSent(t *testing.T) {
 		return true
 	}
 	dir := t.TempDir()
-	leaveResult(t, dir, reel()[:12<<20], 5<<20)
+	leaveResult(t, dir, reel()[:10<<20], 5<<20)
 	a := startAgentIn(t, srv, dir)
 	if fail := failsWith(t, srv, a, "upload_failed"); !strings.Contains(fail.Message, "refuses bodies of 5242880 bytes") {
 		t.Errorf("the agent says %q", fail.Message)
