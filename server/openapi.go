@@ -17,7 +17,7 @@ import (
 )
 
 // echoPath turns a path of the table into echo's form. A key has slashes in it.
-var echoPath = strings.NewReplacer("{key}", "*", "{", ":", "}", "")
+var echoPath = strings.NewReplacer("{key}", "*", "{path}", "*", "{", ":", "}", "")
 
 // newAPI is huma without its own routes: its page loads another host, and its
 // hooks would add $schema to every answer.

@@ -155,8 +155,8 @@ func examplePart(r route, name string) any {
 	switch name {
 	case "n":
 		return 1
-	case "name":
-		return "app.css"
+	case "path":
+		return "css/app.css"
 	case "key":
 		return "outputs/" + exampleIDs["jobs"] + "/att_01kbd3m8q5w9x2c7e4r6t8y0zb.mp4"
 	}

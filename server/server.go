@@ -27,6 +27,7 @@ type Options struct {
 	Log            *slog.Logger
 	Version        string
 	Catalogue      media.Catalogue // with the server's own presets
+	StoreOrigin    string          // of the store's URLs, where they are not our own
 	PublicURL      string          // empty: from each request
 	WideURL        string          // where other machines reach it; empty where none can
 	TrustedProxies []string        // CIDRs whose X-Forwarded headers count

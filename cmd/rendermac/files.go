@@ -70,6 +70,9 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 		return err
 	}
 	p.artifacts = bucket
+	if p.storeOrigin, err = bucket.Origin(ctx); err != nil {
+		return err
+	}
 	log.Info("files are kept on S3", "endpoint", c.Store.S3.Endpoint, "bucket", c.Store.S3.Bucket, "prefix", c.Store.S3.Prefix)
 	facts, err := artifact.S3Facts{}, bucket.Find(ctx)
 	if err == nil {
