@@ -44,6 +44,7 @@ var rooms = map[string]struct {
 	"artifact/artifacttest": {[]string{"artifact"}, "one suite for every store"},
 	"fence/fencetest":       {nil, "one number of random histories for model and store"},
 	"store/storetest":       {[]string{"fence", "store"}, "a job's first steps, for tests"},
+	"web/webtest":           {nil, "a browser for tests, which knows no page"},
 	"media/mediatest":       {[]string{"media", "media/probe"}, "real clips, for tests"},
 }
 
