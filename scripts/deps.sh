@@ -5,7 +5,7 @@ set -eu
 has() { command -v "$1" >/dev/null 2>&1; }
 
 # The places where chromedp looks for one.
-browser() {
+has_browser() {
 	has headless_shell || has headless-shell || has chromium || has chromium-browser || has google-chrome || has google-chrome-stable ||
 		[ -x /Applications/Chromium.app/Contents/MacOS/Chromium ] || [ -x "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome" ]
 }
@@ -14,7 +14,7 @@ missing=""
 has ffmpeg && has ffprobe || missing="ffmpeg"
 has curl || missing="$missing curl"
 browser=""
-[ "${1:-}" != tests ] || browser || browser="chromium"
+[ "${1:-}" != tests ] || has_browser || browser="chromium"
 [ -z "$missing$browser" ] && exit 0
 if has brew; then
 	[ -z "$missing" ] || brew install $missing

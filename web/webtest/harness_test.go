@@ -255,4 +255,3 @@ func TestPage_MeasuresItsLoad(t *testing.T) {
 		t.Errorf("the picture: %v", err)
 	}
 }
-

@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"html/template"
+	"io"
+	"net/http"
+
+	"rendermac/web"
+)
+
+//go:embed index.html
+var indexText string
+
+var index = template.Must(template.New("index").Parse(indexText))
+
+func handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
+		show(w, func(w io.Writer) error { return index.Execute(w, stories) })
+	})
+	for _, s := range stories {
+		mux.HandleFunc("GET /stories/"+s.Name, func(w http.ResponseWriter, _ *http.Request) { show(w, s.Render) })
+	}
+	mux.HandleFunc("GET /assets/{path...}", asset)
+	mux.HandleFunc("GET /v1/events", nothingHappens)
+	return mux
+}
+
+// show answers with a page under the CSP that it has in the product.
+func show(w http.ResponseWriter, render func(io.Writer) error) {
+	var page bytes.Buffer
+	if err := render(&page); err != nil {
+		http.Error(w, err.Error(), http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", web.CSP)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	page.WriteTo(w)
+}
+
+func asset(w http.ResponseWriter, r *http.Request) {
+	text, err := web.Style(r.PathValue("path"))
+	if err != nil {
+		http.NotFound(w, r)
+		return
+	}
+	w.Header().Set("Content-Type", "text/css; charset=utf-8")
+	w.Write(text)
+}
+
+// nothingHappens is a stream of events without any, so that pages say "live".
+func nothingHappens(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	http.NewResponseController(w).Flush()
+	<-r.Context().Done()
+}
