@@ -127,14 +127,17 @@ func (s *Server) Stop() {
 	s.loops.Wait()
 }
 
-// daily forgets the keys that have expired, and keeps the database's planner
-// informed.
+// daily forgets the keys and sessions that have expired, and keeps the database's
+// planner informed.
 func (s *Server) daily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
 		if err := s.o.DB.ForgetKeys(ctx); err != nil {
 			s.o.Log.Warn("could not delete the idempotency keys that have expired", "err", err)
+		}
+		if err := s.o.DB.ForgetSessions(ctx); err != nil {
+			s.o.Log.Warn("could not delete the sessions that have expired", "err", err)
 		}
 		select {
 		case <-ctx.Done():
