@@ -71,9 +71,12 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/v1/keys", "listKeys", scopeAdmin, 200, "The API keys, revoked ones too", typed(s.listKeys)},
 		{http.MethodPost, "/v1/keys", "createKey", scopeAdmin, 201, "Make an API key; it is shown once", typed(s.createKey)},
 		{http.MethodDelete, "/v1/keys/{id}", "revokeKey", scopeAdmin, 204, "Revoke an API key for good", typed(s.revokeKey)},
+		{http.MethodPost, "/v1/sign-ins", "createSignIn", scopeRead, 201, "Make a link that signs in to the dashboard as this key: single use, 15 minutes", typed(s.createSignIn)},
 		{http.MethodPost, "/v1/gc", "collectGarbage", scopeAdmin, 200, "Remove what is older, or more, than is to be kept; or say what that would be", typed(s.collectGarbage)},
 		{http.MethodGet, "/v1/stats", "getStats", scopeRead, 200, "Queue depth, times, devices, and the last 24 h by hour", typed(s.getStats)},
 
+		{http.MethodPost, "/session", "signIn", scopeNone, 204, "Sign in to the dashboard, by a link or by a key", typed(s.signIn)},
+		{http.MethodDelete, "/session", "signOut", scopeNone, 204, "Sign out of the dashboard", typed(s.signOut)},
 		{http.MethodGet, "/", "showOverview", scopeNone, 200, "The dashboard: what runs now, what is next, what ended lately", plain(s.page("Overview", "/", s.showOverview), describePage)},
 		{http.MethodGet, "/jobs", "showJobs", scopeNone, 200, "The dashboard: jobs", plain(s.page("Jobs", "/jobs", s.showJobs), describePage)},
 		{http.MethodGet, "/jobs/{id}", "showJob", scopeNone, 200, "The dashboard: one job's story", plain(s.page("Job", "/jobs", s.showJob), describePage)},
