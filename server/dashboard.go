@@ -20,14 +20,14 @@ type shower func(context.Context, call) (web.Page, error)
 // comes back.
 func (s *Server) page(title, at string, show shower) echo.HandlerFunc {
 	return func(c echo.Context) error {
-		key, err := s.authenticate(c)
+		key, session, err := s.authenticate(c)
 		if isUnauthenticated(err) {
 			return c.Redirect(http.StatusSeeOther, "/sign-in?next="+url.QueryEscape(c.Request().URL.RequestURI()))
 		}
 		if err != nil {
 			return err
 		}
-		who := call{server: s, key: key, echo: c}
+		who := call{server: s, key: key, session: session, echo: c}
 		content, err := show(c.Request().Context(), who)
 		if err != nil {
 			no := s.refusalOf(err)

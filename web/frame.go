@@ -1,5 +1,10 @@
 package web
 
+import (
+	"io/fs"
+	"strings"
+)
+
 // Frame is what stands around a page.
 type Frame struct {
 	Title        string
@@ -33,10 +38,12 @@ func (f framed) Rail() []entry {
 	return append(rail, entry{"/devices", "Devices", "devices", "g d"}, entry{"/settings", "Settings", "settings", "g s"})
 }
 
-// Script is the page's own module; a page without one has the frame's only.
-func (f framed) Script() string {
-	if p, has := f.Page.(interface{ script() string }); has {
-		return p.script()
-	}
-	return ""
+// Sheet names what is the page's own beside its template: its style, and its
+// module where it has one.
+func (f framed) Sheet() string { return strings.TrimSuffix(f.Page.template(), ".html") }
+
+// Script tells whether there is such a module.
+func (f framed) Script() bool {
+	_, err := fs.Stat(files, "js/"+f.Sheet()+".js")
+	return err == nil
 }

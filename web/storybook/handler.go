@@ -21,7 +21,9 @@ func handler() http.Handler {
 		show(w, func(w io.Writer) error { return index.Execute(w, stories) })
 	})
 	for _, s := range stories {
-		mux.HandleFunc("GET /stories/"+s.Name, func(w http.ResponseWriter, _ *http.Request) { show(w, s.Render) })
+		mux.HandleFunc("GET /stories/"+s.Name, func(w http.ResponseWriter, _ *http.Request) {
+			show(w, func(w io.Writer) error { return web.Render(w, s.Frame, s.Page) })
+		})
 	}
 	mux.HandleFunc("GET /assets/{path...}", asset)
 	mux.HandleFunc("GET /v1/events", nothingHappens)
@@ -35,19 +37,19 @@ func show(w http.ResponseWriter, render func(io.Writer) error) {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", web.CSP)
+	w.Header().Set("Content-Security-Policy", web.CSP(""))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	page.WriteTo(w)
 }
 
 func asset(w http.ResponseWriter, r *http.Request) {
-	text, err := web.Style(r.PathValue("path"))
+	a, err := web.AssetByPath(r.PathValue("path"))
 	if err != nil {
 		http.NotFound(w, r)
 		return
 	}
-	w.Header().Set("Content-Type", "text/css; charset=utf-8")
-	w.Write(text)
+	w.Header().Set("Content-Type", a.Type)
+	w.Write(a.Text)
 }
 
 // nothingHappens is a stream of events without any, so that pages say "live".
