@@ -2,6 +2,7 @@ package webtest
 
 import (
 	"context"
+	"net/http"
 	"net/url"
 	"testing"
 
@@ -26,6 +27,7 @@ type settings struct {
 	width, height int64
 	scheme, zone  string
 	still         bool
+	cookies       []*http.Cookie
 }
 
 // Option says in what window a page is opened.
@@ -44,6 +46,9 @@ func ReducedMotion(s *settings) { s.still = true }
 
 // Zone is the viewer's time zone; UTC unless it is given.
 func Zone(name string) Option { return func(s *settings) { s.zone = name } }
+
+// Cookies are those that the profile has from the beginning.
+func Cookies(list ...*http.Cookie) Option { return func(s *settings) { s.cookies = list } }
 
 // Open loads address in a browser profile of its own: no cookies, no cache.
 func Open(t testing.TB, address string, options ...Option) *Page {
@@ -89,6 +94,11 @@ func open(t testing.TB, address string, look settings, profile chromedp.ContextO
 	p.Resize(look.width, look.height)
 	p.Colours(look.scheme)
 	call(p, "set the time zone", emulation.SetTimezoneOverride, emulation.SetTimezoneOverrideParams{TimezoneID: look.zone})
+	for _, c := range look.cookies {
+		call(p, "set a cookie", network.SetCookie, network.SetCookieParams{
+			Name: c.Name, Value: c.Value, URL: address, HTTPOnly: &c.HttpOnly, SameSite: network.CookieSameSiteStrict,
+		})
+	}
 	p.Go(address)
 	return p
 }
