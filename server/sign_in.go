@@ -7,6 +7,9 @@ import (
 	"rendermac/api"
 	"rendermac/fence"
 	"rendermac/store"
+	"rendermac/web"
+
+	"github.com/labstack/echo/v4"
 )
 
 // cookied answers with nothing but a cookie.
@@ -74,4 +77,14 @@ func (s *Server) signOut(ctx context.Context, c call, _ *struct{}) (*cookied, er
 		}
 	}
 	return &cookied{s.keepCookie(c.echo, "", 0)}, nil
+}
+
+// signInPage knows whether there is a session; a link's token, behind the #, only the
+// browser sees, and it wins.
+func (s *Server) signInPage(c echo.Context) error {
+	_, signedIn, err := s.signedIn(c)
+	if err != nil {
+		return err
+	}
+	return s.render(c, http.StatusOK, s.frame(call{server: s, echo: c}, "Sign in", ""), web.SignIn{SignedIn: signedIn})
 }
