@@ -21,7 +21,7 @@ if has brew; then
 	[ -z "$browser" ] || brew install --cask chromium || brew install --cask google-chrome
 elif has apt-get && [ "$(id -u)" = 0 ]; then
 	apt-get update -qq
-	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing ${browser:+chromium fonts-dejavu-core} >/dev/null
+	DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing ${browser:+chromium fonts-dejavu-core fonts-inter} >/dev/null
 else
 	missing=$(echo $missing $browser)
 	echo "These are missing: $missing. Install them with your package manager (Debian: sudo apt-get install $missing; macOS: install Homebrew from brew.sh, then brew install $missing)." >&2
