@@ -32,7 +32,7 @@ func (p *Page) reach(what, wanted string) (at point) {
 func (p *Page) Type(css, text string) {
 	p.t.Helper()
 	p.Click(css)
-	p.Eval(fmt.Sprintf("document.querySelector(%s).select()", js(css)), nil)
+	p.Eval("document.activeElement.select()", nil)
 	if text == "" {
 		text = kb.Delete
 	}

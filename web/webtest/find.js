@@ -45,8 +45,13 @@ function point(element) {
 }
 
 function reach(wanted) {
-  const answers = find(wanted).map(point);
-  return answers.find(a => a.found) ?? answers[0] ?? { why: "nothing is called so" };
+  let why = "nothing is called so";
+  for (const element of find(wanted)) {
+    const answer = point(element);
+    if (answer.found) return answer;
+    why = answer.why;
+  }
+  return { why };
 }
 
 // until asks again by a clock rather than by frames, which stand still where

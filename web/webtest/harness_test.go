@@ -66,6 +66,12 @@ func serve(t *testing.T, body string, files map[string]string) string {
 			fmt.Fprint(w, text)
 			return
 		}
+		if r.URL.Path == "/stream" {
+			w.Header().Set("Content-Type", "text/event-stream")
+			http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+			return
+		}
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
@@ -73,7 +79,10 @@ func serve(t *testing.T, body string, files map[string]string) string {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, good, body)
 	}))
-	t.Cleanup(s.Close)
+	t.Cleanup(func() {
+		s.CloseClientConnections()
+		s.Close()
+	})
 	return s.URL
 }
 
@@ -210,9 +219,28 @@ func TestPage_HasACookieJarOfItsOwnAndSharesItWithItsTabs(t *testing.T) {
 	}
 }
 
+func TestPage_TakesWhatIsDownloadedAndCopied(t *testing.T) {
+	address := serve(t, `<a href="/film.js" download="a film.mov">Download</a> <button>Copy</button> <script type="module" src="/page.js"></script>`, map[string]string{
+		"/film.js": strings.Repeat("film", 100_000),
+		"/page.js": `document.querySelector("button").addEventListener("click", async e => { await navigator.clipboard.writeText("job_01"); e.target.textContent = "Copied" })`,
+	})
+	page := Open(t, address)
+	file := page.Download("Download")
+	if bytes, err := os.ReadFile(file); err != nil || len(bytes) != 400_000 || filepath.Base(file) != "a film.mov" {
+		t.Errorf("%s holds %d bytes: %v", file, len(bytes), err)
+	}
+	page.Click("Copy")
+	page.WaitText("Copied")
+	if text := page.Clipboard(); text != "job_01" {
+		t.Errorf("the clipboard holds %q", text)
+	}
+}
+
 func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 	page := Open(t, serve(t, "", nil))
 	page.Expect("ERR_INTERNET_DISCONNECTED")
+	page.Eval(`window.stream = new EventSource("/stream")`, nil)
+	page.Until("stream.readyState === EventSource.OPEN")
 	ask := `fetch("/").then(() => "answered", () => "no answer")`
 	for _, c := range []struct {
 		off  bool
@@ -224,6 +252,7 @@ func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 			t.Errorf("offline %v: %s", c.off, have)
 		}
 		var online bool
+		page.Until(fmt.Sprintf("(stream.readyState === EventSource.OPEN) !== %v", c.off))
 		if page.Eval("navigator.onLine", &online); online == c.off {
 			t.Errorf("offline %v, and the page is told %v", c.off, online)
 		}

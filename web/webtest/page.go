@@ -72,7 +72,7 @@ func open(t testing.TB, address string, look settings, profile chromedp.ContextO
 	if !mayStart {
 		t.Fatal("webtest: TestMain does not call webtest.Main")
 	}
-	parent, err := browser()
+	parent, err := chromium()
 	if err != nil {
 		t.Fatalf("Chromium does not start (make deps installs it): %v", err)
 	}

@@ -29,9 +29,9 @@ func Main(m *testing.M) int {
 //go:embed fonts.conf
 var fonts []byte
 
-// browser is the one browser of this test process. Its profile is a folder
+// chromium is the one browser of this test process. Its profile is a folder
 // that chromedp makes under TMPDIR and removes with it.
-var browser = sync.OnceValues(func() (context.Context, error) {
+var chromium = sync.OnceValues(func() (context.Context, error) {
 	folder, err := os.MkdirTemp("", "rendermac-browser")
 	if err != nil {
 		return nil, err
