@@ -31,7 +31,7 @@ func TestStories(t *testing.T) {
 			name := fnv.New32()
 			name.Write([]byte(story.Name))
 			scheme, judged := schemes[name.Sum32()&1], sizes[name.Sum32()>>1&1]
-			page := webtest.Open(t, s.URL+"/stories/"+story.Name)
+			page := webtest.Open(t, s.URL+"/stories/"+story.Name, webtest.At(now))
 			page.Colours(scheme)
 			for _, size := range sizes {
 				page.Resize(size[0], size[1])

@@ -7,9 +7,11 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 func TestMain(m *testing.M) { os.Exit(Main(m)) }
@@ -66,12 +68,6 @@ func serve(t *testing.T, body string, files map[string]string) string {
 			fmt.Fprint(w, text)
 			return
 		}
-		if r.URL.Path == "/stream" {
-			w.Header().Set("Content-Type", "text/event-stream")
-			http.NewResponseController(w).Flush()
-			<-r.Context().Done()
-			return
-		}
 		if r.URL.Path != "/" {
 			http.NotFound(w, r)
 			return
@@ -79,10 +75,7 @@ func serve(t *testing.T, body string, files map[string]string) string {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
 		fmt.Fprintf(w, good, body)
 	}))
-	t.Cleanup(func() {
-		s.CloseClientConnections()
-		s.Close()
-	})
+	t.Cleanup(s.Close)
 	return s.URL
 }
 
@@ -239,8 +232,6 @@ func TestPage_TakesWhatIsDownloadedAndCopied(t *testing.T) {
 func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 	page := Open(t, serve(t, "", nil))
 	page.Expect("ERR_INTERNET_DISCONNECTED")
-	page.Eval(`window.stream = new EventSource("/stream")`, nil)
-	page.Until("stream.readyState === EventSource.OPEN")
 	ask := `fetch("/").then(() => "answered", () => "no answer")`
 	for _, c := range []struct {
 		off  bool
@@ -252,10 +243,19 @@ func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 			t.Errorf("offline %v: %s", c.off, have)
 		}
 		var online bool
-		page.Until(fmt.Sprintf("(stream.readyState === EventSource.OPEN) !== %v", c.off))
 		if page.Eval("navigator.onLine", &online); online == c.off {
 			t.Errorf("offline %v, and the page is told %v", c.off, online)
 		}
+	}
+}
+
+func TestPage_LivesAtTheTimeItIsTold(t *testing.T) {
+	page := Open(t, serve(t, "", nil), At(time.Date(2031, 5, 6, 23, 30, 0, 0, time.UTC)), Zone("Asia/Tokyo"))
+	page.Reload()
+	var now []string
+	page.Eval(`[new Date().toISOString().slice(0, 16), new Date(Date.now()).toLocaleDateString("en-CA"), new Date(0).toISOString()]`, &now)
+	if want := []string{"2031-05-06T23:30", "2031-05-07", "1970-01-01T00:00:00.000Z"}; !slices.Equal(now, want) {
+		t.Errorf("it is %q there, not %q", now, want)
 	}
 }
 

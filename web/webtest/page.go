@@ -2,13 +2,16 @@ package webtest
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/url"
 	"testing"
+	"time"
 
 	"github.com/chromedp/cdproto/audits"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 )
 
@@ -28,6 +31,7 @@ type settings struct {
 	scheme, zone  string
 	still         bool
 	cookies       []*http.Cookie
+	now           time.Time
 }
 
 // Option says in what window a page is opened.
@@ -49,6 +53,10 @@ func Zone(name string) Option { return func(s *settings) { s.zone = name } }
 
 // Cookies are those that the profile has from the beginning.
 func Cookies(list ...*http.Cookie) Option { return func(s *settings) { s.cookies = list } }
+
+// At is the time at which the page is opened, whatever the machine's clock
+// says. It goes on from there.
+func At(now time.Time) Option { return func(s *settings) { s.now = now } }
 
 // Open loads address in a browser profile of its own: no cookies, no cache.
 func Open(t testing.TB, address string, options ...Option) *Page {
@@ -99,6 +107,7 @@ func open(t testing.TB, address string, look settings, profile chromedp.ContextO
 			Name: c.Name, Value: c.Value, URL: address, HTTPOnly: &c.HttpOnly, SameSite: network.CookieSameSiteStrict,
 		})
 	}
+	p.setClock()
 	p.Go(address)
 	return p
 }
@@ -126,6 +135,22 @@ func (p *Page) Colours(scheme string) {
 	})
 }
 
+func (p *Page) setClock() {
+	p.t.Helper()
+	if p.look.now.IsZero() {
+		return
+	}
+	call(p, "set the clock", page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{
+		Source: fmt.Sprintf(`{
+			const Real = Date, ahead = %d - Real.now();
+			window.Date = class extends Real {
+				constructor(...when) { when.length ? super(...when) : super(Real.now() + ahead); }
+				static now() { return Real.now() + ahead; }
+			};
+		}`, p.look.now.UnixMilli()),
+	})
+}
+
 // Go loads path of the server that Open named, or a whole address.
 func (p *Page) Go(path string) {
 	p.t.Helper()
@@ -147,7 +172,8 @@ func (p *Page) URL() (url string) {
 	return url
 }
 
-// Offline cuts the page off from every server, or lets it back.
+// Offline cuts the page off from every server, or lets it back. Requests that
+// are open already, such as a stream, go on.
 func (p *Page) Offline(off bool) {
 	p.t.Helper()
 	call(p, "go offline", network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
