@@ -76,7 +76,11 @@ func (p *Page) Press(names ...string) {
 		}
 		var held []chromedp.Modifier
 		for _, modifier := range parts[:len(parts)-1] {
-			held = append(held, modifiers[modifier])
+			known, ok := modifiers[modifier]
+			if !ok {
+				p.t.Fatalf("webtest knows no key %q", name)
+			}
+			held = append(held, known)
 		}
 		p.run("press "+name, chromedp.KeyEvent(key, chromedp.KeyModifiers(held...)))
 	}

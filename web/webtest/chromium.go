@@ -15,15 +15,18 @@ import (
 
 var (
 	mayStart bool
-	closing  = func() {}
+	closers  []func() // what is shared by all tests, and ends after them
 )
 
 // Main runs a package's tests, and closes the browser if any of them opened
 // it. Every package that calls Open calls this in TestMain.
 func Main(m *testing.M) int {
 	mayStart = true
-	defer func() { closing() }()
-	return m.Run()
+	code := m.Run()
+	for _, closer := range closers {
+		closer()
+	}
+	return code
 }
 
 //go:embed fonts.conf
@@ -50,12 +53,12 @@ var chromium = sync.OnceValues(func() (context.Context, error) {
 		chromedp.Flag("font-render-hinting", "none"),
 	)...)
 	ctx, _ = chromedp.NewContext(ctx)
-	closing = func() {
+	closers = append(closers, func() {
 		timeout, cancel := context.WithTimeout(ctx, 10*time.Second)
 		defer cancel()
 		chromedp.Cancel(timeout)
 		free()
 		os.RemoveAll(folder)
-	}
+	})
 	return ctx, chromedp.Do(ctx)
 })
