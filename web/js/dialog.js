@@ -50,7 +50,7 @@ function clearFaults(form) {
   for (const line of form.querySelectorAll(".fault")) line.remove();
   for (const field of form.querySelectorAll("[aria-invalid]")) {
     field.removeAttribute("aria-invalid");
-    field.removeAttribute("aria-describedby");
+    field.removeAttribute("aria-errormessage");
   }
 }
 
@@ -83,7 +83,7 @@ function mark(field, text) {
   const line = faultLine(text);
   line.id = `fault-at-${field.name.replace(/\W/g, "-")}`;
   field.setAttribute("aria-invalid", "true");
-  field.setAttribute("aria-describedby", line.id);
+  field.setAttribute("aria-errormessage", line.id);
   around.append(line);
 }
 
