@@ -66,3 +66,6 @@ func RetentionQueries() (all []string) {
 	}
 	return slices.DeleteFunc(all, func(q string) bool { return q == "" })
 }
+
+// LatelyQuery is Lately's.
+func LatelyQuery() string { return latelyQuery }
