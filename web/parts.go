@@ -1,5 +1,10 @@
 package web
 
+import (
+	"fmt"
+	"math"
+)
+
 // State is how a job, an attempt or a device stands: a colour, a word, a shape.
 type State struct{ Name, Word, Kind string }
 
@@ -34,6 +39,28 @@ var phases = []struct {
 	name     string
 	from, to float64
 }{{"downloading", 0, 10}, {"running", 10, 85}, {"uploading", 85, 95}, {"verifying", 95, 100}}
+
+// Pace says how fast a run is, as live.js does from then on.
+func (p Progress) Pace() string {
+	switch {
+	case p.FPS > 0:
+		return fmt.Sprintf("%.0f fps", p.FPS)
+	case p.Speed > 0:
+		return fmt.Sprintf("%.1f×", p.Speed)
+	}
+	return ""
+}
+
+// Left says how long a run still takes, as live.js does from then on.
+func (p Progress) Left() string {
+	switch {
+	case p.LeftS <= 0:
+		return ""
+	case p.LeftS < 60:
+		return fmt.Sprintf("%.0f s left", math.Ceil(p.LeftS))
+	}
+	return fmt.Sprintf("%.0f min left", math.Ceil(p.LeftS/60))
+}
 
 type bar struct {
 	Progress
