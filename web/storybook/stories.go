@@ -16,7 +16,12 @@ type story struct {
 }
 
 // stories has a slice a page, each in the page's own file.
-var stories = slices.Concat(overview, faults, signIn)
+var stories = slices.Concat(
+	overview,
+	devices,
+	faults,
+	signIn,
+)
 
 // now is when every story happens.
 var now = time.Date(2026, 12, 1, 14, 30, 0, 0, time.UTC)
