@@ -76,7 +76,7 @@ const maxSquares = 16
 
 // Squares are the slots, each busy or free.
 func (m Mac) Squares() []bool {
-	if m.Own == nil || max(m.Own.Slots, m.Busy) > maxSquares {
+	if m.Own == nil || m.State == "revoked" || max(m.Own.Slots, m.Busy) > maxSquares {
 		return nil
 	}
 	squares := make([]bool, max(m.Own.Slots, m.Busy))
@@ -101,20 +101,12 @@ func (m Mac) Offers() string {
 // Rest is how many services are not among Offers.
 func (m Mac) Rest() int { return max(0, len(m.Services)-maxServices) }
 
-// Facts say what kind of machine it is.
-func (d MacDetails) Facts() string {
-	var facts []string
-	add := func(there bool, fact string) {
-		if there {
-			facts = append(facts, fact)
-		}
+// Kind says what kind of machine it is.
+func (d MacDetails) Kind() string {
+	if d.MemoryBytes == 0 {
+		return d.Model
 	}
-	add(d.Model != "", d.Model)
-	add(d.CPUs > 0, plural(d.CPUs, "core", "cores"))
-	add(d.MemoryBytes > 0, memory(d.MemoryBytes))
-	add(d.OSVersion != "", d.OSVersion)
-	add(d.FreeDisk > 0, Bytes(d.FreeDisk)+" free")
-	return strings.Join(facts, " · ")
+	return strings.TrimPrefix(d.Model+" · "+memory(d.MemoryBytes), " · ")
 }
 
 // memory says it as it is sold: 16 GB are 16 times 2^30 bytes.
