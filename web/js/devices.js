@@ -3,6 +3,7 @@
 import { call } from "./api.js";
 import { onSubmit, openSheet } from "./dialog.js";
 import { refresh } from "./live.js";
+import { morph } from "./morph.js";
 import { offerPairing } from "./pair.js";
 import { say } from "./say.js";
 
@@ -10,13 +11,11 @@ const change = document.getElementById("change");
 const revoke = document.getElementById("revoke");
 let chosen = ""; // the id of the device that an open sheet is about
 
-function rowOf(id) { return document.querySelector(`[data-device="${CSS.escape(id)}"]`); }
-
 function patch(id, body) { return call("PATCH", `/v1/devices/${id}`, body); }
 
 async function setDraining(row, draining) {
   try {
-    await patch(row.dataset.device, { draining });
+    await patch(row.id, { draining });
     say(draining ? `${row.dataset.name} takes no more jobs; what it runs goes on` : `${row.dataset.name} takes jobs again`);
   } catch (err) {
     say(err.message);
@@ -25,9 +24,9 @@ async function setDraining(row, draining) {
 }
 
 function openChange(row) {
-  const { device, name, slots, agentSlots, tags } = row.dataset;
+  const { name, slots, agentSlots, tags } = row.dataset;
   const { elements } = document.getElementById("change-form");
-  chosen = device;
+  chosen = row.id;
   document.getElementById("change-title").textContent = `Change ${name}`;
   document.getElementById("change-slots-hint").textContent = `How many jobs at once. Empty: as many as its agent says, now ${agentSlots}.`;
   elements.name.value = elements.name.defaultValue = name;
@@ -58,7 +57,7 @@ async function saveChange(form) {
 }
 
 function openRevoke(row) {
-  chosen = row.dataset.device;
+  chosen = row.id;
   tellRevoke(row);
   openSheet(revoke);
 }
@@ -75,7 +74,10 @@ function tellRevoke(row) {
   document.getElementById("revoke-count").textContent = runs.length === 1
     ? "It runs this job now, which goes to another Mac, or fails if it has no attempt left:"
     : `It runs ${runs.length} jobs now. Each goes to another Mac, or fails if it has no attempt left:`;
-  document.getElementById("revoke-jobs").replaceChildren(...runs.map(itemOf));
+  const jobs = document.getElementById("revoke-jobs");
+  const fresh = jobs.cloneNode();
+  fresh.append(...runs.map(itemOf));
+  morph(jobs, fresh);
 }
 
 function itemOf(link) {
@@ -85,7 +87,7 @@ function itemOf(link) {
 }
 
 async function revokeChosen() {
-  const name = rowOf(chosen)?.dataset.name ?? "The Mac";
+  const name = document.getElementById(chosen)?.dataset.name ?? "The Mac";
   await call("DELETE", `/v1/devices/${chosen}`);
   revoke.close();
   say(`${name} is revoked`);
@@ -101,7 +103,7 @@ const acts = {
 
 function clicked(event) {
   const button = event.target.closest("[data-act]");
-  if (button) acts[button.dataset.act](button.closest("[data-device]"));
+  if (button) acts[button.dataset.act](button.closest(".mac"));
 }
 
 if (change) {
@@ -109,7 +111,7 @@ if (change) {
   onSubmit(document.getElementById("change-form"), saveChange);
   onSubmit(document.getElementById("revoke-form"), revokeChosen);
   document.addEventListener("refreshed", () => {
-    const row = revoke.open && rowOf(chosen);
+    const row = revoke.open && document.getElementById(chosen);
     if (row) tellRevoke(row);
   });
   offerPairing();

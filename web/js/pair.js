@@ -87,7 +87,9 @@ function heard({ type, device_id: device, data }) {
 // look finds the device in the list too: an event is missed while the page is
 // hidden, as it may be behind the window that the command is typed in.
 function look() {
-  const { device, name, state } = document.querySelector(`[data-device="${CSS.escape(pairing?.device_id ?? "")}"]`)?.dataset ?? {};
-  if (isAwaited(device)) arrive("paired", name);
+  const row = pairing && document.getElementById(pairing.device_id);
+  if (!row) return;
+  const { name, state } = row.dataset;
+  if (isAwaited(row.id)) arrive("paired", name);
   if (step === "paired" && state === "online") arrive("online", name);
 }

@@ -23,6 +23,13 @@ func TestDevices_PairingTurnsIntoTheMacThatUsedTheCode(t *testing.T) {
 	p.WaitText("Waiting for the Mac…")
 	p.WaitText("The code works once, for another 9 min")
 	p.Axe()
+	p.Eval("realNow = Date.now, Date.now = () => realNow() + 600000, 0", nil)
+	p.WaitText("This code has expired, and no Mac has used it.")
+	p.Eval("Date.now = realNow, 0", nil)
+	p.Click("Make another code")
+	p.Type("#pair-name", "Studio B")
+	p.Click("Make a code")
+	p.WaitText("Waiting for the Mac…")
 
 	other, err := s.client.CreatePairing(t.Context(), api.PairingRequest{Name: new("Laptop")})
 	must(t, err)
