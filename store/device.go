@@ -74,7 +74,8 @@ func (db *DB) DeviceByID(ctx context.Context, id string) (Device, error) {
 	return list[0], nil
 }
 
-// Devices lists devices of these states, the first paired first, after an id.
+// Devices lists devices of these states after an id, in the order in which their
+// pairing codes were made.
 func (db *DB) Devices(ctx context.Context, states []string, after string, limit int) ([]Device, error) {
 	return db.devices(ctx, `WHERE d.id > ? AND `+deviceState+` IN (SELECT value FROM json_each(?)) ORDER BY d.id LIMIT ?`, after, asJSON(states), limit)
 }
