@@ -41,6 +41,10 @@ func TestDevices_PairingTurnsIntoTheMacThatUsedTheCode(t *testing.T) {
 	if code := p.Text("#pair-code"); command[0] != "rendermac" || command[len(command)-1] != code {
 		t.Fatalf("to run is %q, and the code is %s", command, code)
 	}
+	p.Click("Copy")
+	if copied := p.Clipboard(); copied != strings.Join(command, " ") {
+		t.Errorf("copied was %q", copied)
+	}
 	s.mustRun(s.data("studio-b"), command[1:]...)
 	p.WaitText("Studio B is paired")
 	p.WaitText("Next: it will show as online when its agent runs.")
