@@ -65,7 +65,8 @@ type Server struct {
 	deliverer *deliverer
 	retention *retention
 	metrics   *Metrics
-	stats     statsCache
+	stats     glances[store.Stats]
+	days      glances[store.LastDay]
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc

@@ -28,10 +28,11 @@ type Overview struct {
 
 // Limits of an overview: what of each is looked at, however much there is.
 const (
-	maxMachines   = 500
-	maxRuns       = 2000
-	overviewHead  = 8
-	overviewEnded = 12
+	maxMachines  = 500
+	maxRuns      = 2000
+	overviewHead = 8 // of an account's places, and of what is held
+	maxFailed    = 8
+	maxEnded     = 12
 	// maxAhead is how many places are walked to find those of one account.
 	maxAhead = 500
 	// maxCounted bounds counts, and the walk past what is another account's.

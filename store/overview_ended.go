@@ -26,13 +26,13 @@ const endedQuery = `SELECT j.id, e.account_id, e.status, coalesce(j.failure_code
 // lately is what ended within a day: the failed ones apart, for they matter most.
 func (q querier) lately(o *Overview, account string) (err error) {
 	since := ms(o.At.Add(-Day))
-	if o.Failed, err = q.endedJobs(since, maxCounted, true, account, overviewEnded+1); err != nil {
+	if o.Failed, err = q.endedJobs(since, maxCounted, true, account, maxFailed+1); err != nil {
 		return err
 	}
-	if o.FailedMore = len(o.Failed) > overviewEnded; o.FailedMore {
-		o.Failed = o.Failed[:overviewEnded]
+	if o.FailedMore = len(o.Failed) > maxFailed; o.FailedMore {
+		o.Failed = o.Failed[:maxFailed]
 	}
-	o.Ended, err = q.endedJobs(since, maxCounted, false, account, overviewEnded)
+	o.Ended, err = q.endedJobs(since, maxCounted, false, account, maxEnded)
 	return err
 }
 
