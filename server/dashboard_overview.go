@@ -41,7 +41,7 @@ func (s *Server) showOverview(ctx context.Context, c call) (web.Page, error) {
 		Queued: o.Queued, Many: o.QueuedMore, Lately: endedRows(o), Failed: o.FailedMore,
 	}
 	if c.isAdmin() {
-		view.Room = new(web.Room)
+		view.Room = &web.Room{Share: share(stats.Body.Devices)}
 		view.Room.Free, view.Room.Next = f.room()
 	}
 	view.Next = c.nextRows(o, f)
@@ -82,13 +82,6 @@ func progressOf(r store.LiveRun) web.Progress {
 		p.Fraction, p.Unknown = orZero(r.Fraction), r.Fraction == nil
 	}
 	return p
-}
-
-func orZero(v *float64) float64 {
-	if v == nil {
-		return 0
-	}
-	return *v
 }
 
 // nextRows go through everybody's queue: a job starts after all that are before it.
@@ -156,6 +149,21 @@ func (c call) macLanes(o store.Overview, day store.LastDay, loads []api.DeviceLo
 		lanes = append(lanes, lane)
 	}
 	return lanes
+}
+
+// share is how busy all slots were: those of a larger Mac count for more.
+func share(loads []api.DeviceLoad) *float64 {
+	worked, slots := 0.0, 0
+	for _, l := range loads {
+		if l.BusyShare != nil {
+			worked, slots = worked+*l.BusyShare*float64(*l.Slots), slots+*l.Slots
+		}
+	}
+	if slots == 0 {
+		return nil
+	}
+	worked /= float64(slots)
+	return &worked
 }
 
 func stretch(day, from, to time.Time) web.Stretch {

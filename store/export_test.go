@@ -69,6 +69,7 @@ func RetentionQueries() (all []string) {
 
 // LatelyQuery is Lately's.
 func LatelyQuery() string { return latelyQuery }
+
 // OverviewQueries are all that the overview asks of jobs and their runs.
 var OverviewQueries = []string{
 	liveRunsQuery, placesQuery, readingQuery, waitingQuery, queuedQuery, queuedOfQuery, endedQuery, workedQuery, workedOfQuery, typicalQuery,

@@ -23,8 +23,14 @@ func (Overview) template() string { return "overview.html" }
 
 // Room is what the Macs have left.
 type Room struct {
-	Free int            // slots of the Macs that take jobs
-	Next *time.Duration // where none is: until one is; nil where nobody can tell
+	Free  int            // slots of the Macs that take jobs
+	Next  *time.Duration // where none is: until one is; nil where nobody can tell
+	Share *float64       // of all slots' time in the day; nil where there are none
+}
+
+// Empty tells that there is nothing to show yet.
+func (o Overview) Empty() bool {
+	return len(o.Macs)+len(o.Now)+len(o.Next)+len(o.Lately)+o.Queued == 0
 }
 
 // maxNow bounds the rows; of more, the number says enough.

@@ -37,6 +37,8 @@ func transcode(n int, name, preset string) web.JobRef {
 
 func in(d time.Duration) *time.Duration { return &d }
 
+func share(of float64) *float64 { return &of }
+
 func lane(n int, name, state string, busy, slots int, share float64, worked ...web.Stretch) web.MacLane {
 	return web.MacLane{ID: fmt.Sprintf("dev_01kbd3m8q5w9x2c7e4r6t8%04d", n), Name: name, State: state, Busy: busy, Slots: &slots, Share: &share, Worked: worked}
 }
@@ -71,7 +73,7 @@ func run(mac string, j web.JobRef, phase string, fraction float64) web.NowRow {
 func quietStudio() web.Overview {
 	return web.Overview{
 		Macs: []web.MacLane{lane(1, "mini-1", "online", 0, 2, 0.31, shifts(3)...), lane(2, "studio-2", "online", 0, 4, 0.04, web.Stretch{From: 900, To: 960})},
-		Room: &web.Room{Free: 6, Next: in(0)}, Hours: hours(9, 0),
+		Room: &web.Room{Free: 6, Next: in(0), Share: share(0.13)}, Hours: hours(9, 0),
 		Lately: []web.EndedRow{
 			{JobRef: transcode(1, "interview.mov", "web-1080p"), Status: "succeeded", Took: 200 * time.Second, At: now.Add(-2 * time.Hour)},
 			{JobRef: transcode(2, "b-roll.mov", "prores-proxy"), Status: "cancelled", At: now.Add(-3 * time.Hour)},
@@ -98,7 +100,7 @@ func busyStudio() web.Overview {
 			lane(1, "mini-1", "online", 2, 2, 0.74, shifts(2)...), lane(2, "studio-2", "online", 2, 2, 0.66, shifts(5)...),
 			lane(3, "tower", "draining", 2, 4, 0.48, shifts(7)...), offline,
 		},
-		Room: &web.Room{Next: in(4 * time.Minute)}, Queued: 12, Hours: hours(48, 3),
+		Room: &web.Room{Next: in(4 * time.Minute), Share: share(0.58)}, Queued: 12, Hours: hours(48, 3),
 		Now: []web.NowRow{
 			pace(run("mini-1", transcode(11, "interview.mov", "web-1080p"), "running", 0.62), 118, 95),
 			run("mini-1", transcode(12, "b-roll-03.mov", "prores-proxy"), "downloading", 0.4),
@@ -141,7 +143,7 @@ func offlineStudio() web.Overview {
 	for i := range o.Macs {
 		o.Macs[i].State, o.Macs[i].Seen = "offline", &seen
 	}
-	o.Room, o.Lately, o.Queued = &web.Room{}, nil, 1
+	o.Room, o.Lately, o.Queued = &web.Room{Share: share(0.13)}, nil, 1
 	o.Next = []web.NextRow{{JobRef: transcode(21, "scene-12.mov", "web-1080p"), NoMac: true}}
 	return o
 }
@@ -191,7 +193,7 @@ func strangeNames() web.Overview {
 
 // forty are as many runs as a large studio has, on more Macs than there is room for.
 func forty() web.Overview {
-	o := web.Overview{Room: &web.Room{Next: in(30 * time.Second)}, Queued: 2140, Hours: hours(180, 6)}
+	o := web.Overview{Room: &web.Room{Next: in(30 * time.Second), Share: share(0.45)}, Queued: 2140, Hours: hours(180, 6)}
 	for i := range 40 {
 		mac := fmt.Sprintf("mini-%02d", i+1)
 		o.Macs = append(o.Macs, lane(i, mac, "online", 1, 1, float64(i%10)/10, shifts(i)...))
