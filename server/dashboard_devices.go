@@ -1,12 +1,10 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 
 	"rendermac/api"
-	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/web"
 )
@@ -79,13 +77,7 @@ func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (
 }
 
 func runOnMac(j store.Job, a store.Attempt) web.MacRun {
-	r := web.MacRun{JobID: j.ID, File: j.OutputName, Service: j.Service, Progress: web.Progress{
-		AttemptID: a.ID, Phase: cmp.Or(orEmpty(a.Phase), string(a.Status)), Unknown: a.Fraction == nil,
-		Fraction: orZero(a.Fraction), FPS: orZero(a.FPS), Speed: orZero(a.Speed), LeftS: orZero(a.ETA),
-	}}
-	if a.Status == fence.AttemptCommitting {
-		r.Phase = "verifying"
-	}
+	r := web.MacRun{JobID: j.ID, File: j.OutputName, Service: j.Service, Progress: attemptProgress(a)}
 	if len(j.Inputs) > 0 && j.Inputs[0].Name != "" {
 		r.File = j.Inputs[0].Name
 	}
