@@ -115,7 +115,7 @@ func (f JobFilter) Chips() (list []Chip) {
 	for _, c := range []struct{ name, kind, value, text string }{
 		{"q", "Text", f.Query, f.Query},
 		{"service", "Service", f.Service, f.Service},
-		{"device", "Device", f.Device.Value, f.Device.Name},
+		{"device", "Mac", f.Device.Value, f.Device.Name},
 		{"account", "Account", f.Account.Value, f.Account.Name},
 		{"age", "Created in", f.Age, f.ageName()},
 		{"since", "Created since", f.Since, f.Since},

@@ -19,6 +19,7 @@ type story struct {
 var stories = slices.Concat(
 	overview,
 	devices,
+	jobs,
 	faults,
 	signIn,
 )
