@@ -13,6 +13,7 @@ var kinds = map[string]string{
 	"leased": "active", "downloading": "active", "running": "active", "uploading": "active", "committing": "verifying",
 	"online": "succeeded", "offline": "lost", "draining": "cancelling", "revoked": "failed",
 	"delivered": "succeeded", "pending": "queued",
+	"waiting": "queued", "reading": "verifying", "ready": "succeeded",
 }
 
 func stateOf(name string) State {

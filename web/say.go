@@ -15,6 +15,7 @@ import (
 var words = template.FuncMap{
 	"bytes": Bytes, "duration": Duration, "seconds": Seconds, "count": Count, "plural": plural,
 	"percent": percent, "hundredths": hundredths, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
+	"field": fieldOf, "list": list,
 }
 
 // Bytes says a size as the Finder does, in powers of ten.
@@ -94,6 +95,8 @@ func Short(id string) string {
 	}
 	return kind + "_" + rest[:4] + "…" + rest[len(rest)-4:]
 }
+
+func list(items ...string) []string { return items }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 

@@ -1,12 +1,13 @@
 // The JSON API, with the session's cookie.
 
-// Problem is what the server refused, in its own words.
+// Problem is what the server refused, in its own words; of status 0 it has not answered.
 export class Problem extends Error {
-  constructor(status, body) {
+  constructor(status, body, retryAfter = 0) {
     super(body.detail || body.title || `The server answered ${status}.`);
     this.status = status;
     this.code = body.code;
     this.errors = body.errors || [];
+    this.retryAfter = retryAfter; // seconds, where the server says
   }
 }
 
@@ -20,12 +21,12 @@ export async function call(method, path, body, headers = {}) {
       body: body === undefined ? undefined : JSON.stringify(body),
     });
   } catch {
-    throw new Error("The server does not answer. Nothing is known to have changed; try again.");
+    throw new Problem(0, { detail: "The server does not answer. Nothing is known to have changed; try again." });
   }
   if (answer.status === 401) signInAgain();
   const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
   const read = isJSON ? await answer.json() : null;
-  if (!answer.ok) throw new Problem(answer.status, read || {});
+  if (!answer.ok) throw new Problem(answer.status, read || {}, Number(answer.headers.get("Retry-After")) || 0);
   return read;
 }
 
