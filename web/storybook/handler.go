@@ -2,10 +2,11 @@ package main
 
 import (
 	"bytes"
-	_ "embed"
+	"embed"
 	"html/template"
 	"io"
 	"net/http"
+	"strings"
 
 	"rendermac/web"
 )
@@ -15,6 +16,12 @@ var indexText string
 
 var index = template.Must(template.New("index").Parse(indexText))
 
+// scripts bring pages to states that only a browser knows. A story has that of its
+// name, which goes when the state is there.
+//
+//go:embed canned/*.js
+var scripts embed.FS
+
 func handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
@@ -22,12 +29,25 @@ func handler() http.Handler {
 	})
 	for _, s := range stories {
 		mux.HandleFunc("GET /stories/"+s.Name, func(w http.ResponseWriter, _ *http.Request) {
-			show(w, func(w io.Writer) error { return web.Render(w, s.Frame, s.Page) })
+			show(w, s.render)
 		})
 	}
 	mux.HandleFunc("GET /assets/{path...}", asset)
+	mux.Handle("GET /canned/", http.FileServerFS(scripts))
 	mux.HandleFunc("GET /v1/events", nothingHappens)
 	return mux
+}
+
+func (s story) render(w io.Writer) error {
+	if err := web.Render(w, s.Frame, s.Page); err != nil {
+		return err
+	}
+	script := "canned/" + strings.ReplaceAll(s.Name, "/", "-") + ".js"
+	if _, err := scripts.Open(script); err != nil {
+		return nil
+	}
+	_, err := io.WriteString(w, `<script type="module" src="/`+script+`" data-canned></script>`)
+	return err
 }
 
 // show answers with a page under the CSP that it has in the product.

@@ -20,6 +20,7 @@ var stories = slices.Concat(
 	overview,
 	devices,
 	jobs,
+	newJob,
 	faults,
 	signIn,
 )

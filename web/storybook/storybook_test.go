@@ -29,7 +29,7 @@ func TestStories(t *testing.T) {
 	for _, story := range stories {
 		t.Run(story.Name, func(t *testing.T) {
 			page := webtest.Open(t, s.URL+"/stories/"+story.Name, webtest.At(now))
-			page.Until(`["live", undefined].includes(document.getElementById("link")?.dataset.state)`)
+			page.Until(`["live", undefined].includes(document.getElementById("link")?.dataset.state) && !document.querySelector("[data-canned]")`)
 			name := fnv.New32()
 			name.Write([]byte(story.Name))
 			for i, size := range sizes {
