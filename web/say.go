@@ -51,6 +51,19 @@ func Duration(d time.Duration) string {
 	return two(s/86400, "d", s%86400/3600, "h")
 }
 
+// Long says a span that somebody has set, in words: 30 days, 36 hours.
+func Long(d time.Duration) string {
+	for _, unit := range []struct {
+		length    time.Duration
+		one, many string
+	}{{24 * time.Hour, "day", "days"}, {time.Hour, "hour", "hours"}, {time.Minute, "minute", "minutes"}} {
+		if d >= unit.length && d%unit.length == 0 {
+			return plural(int(d/unit.length), unit.one, unit.many)
+		}
+	}
+	return Duration(d)
+}
+
 func two(a int64, unitA string, b int64, unitB string) string {
 	if b == 0 {
 		return fmt.Sprintf("%d %s", a, unitA)
@@ -81,6 +94,14 @@ func plural(n int, one, many string) string {
 		return "1 " + one
 	}
 	return Count(n) + " " + many
+}
+
+func credits(n int64) string { return plural(int(n), "credit", "credits") }
+
+// Sentence begins a text with a capital.
+func Sentence(text string) string {
+	first, size := utf8.DecodeRuneInString(text)
+	return string(unicode.ToUpper(first)) + text[size:]
 }
 
 func percent(share float64) string { return strconv.Itoa(int(math.Floor(share*100))) + " %" }

@@ -1,6 +1,38 @@
 package web
 
-// Settings is what an admin sets up.
-type Settings struct{}
+// Settings is what an admin sets up, and what of it anybody may see.
+type Settings struct {
+	Own     Account // the session's own
+	Presets []Preset
+	Admin   *AdminSettings // nil below admin
+}
+
+// AdminSettings is what only an admin sees.
+type AdminSettings struct {
+	Accounts   Accounts
+	Keys       Keys
+	Deliveries Deliveries
+	Storage    Storage
+	Backups    Backups
+	Server     Server
+}
 
 func (Settings) template() string { return "settings.html" }
+
+type section struct{ ID, Name string }
+
+// Sections are the page's parts, in the order in which they stand there.
+func (s Settings) Sections() []section {
+	if s.Admin == nil {
+		return []section{{"account", "Account"}, {"presets", "Presets"}, {"server", "This server"}}
+	}
+	return []section{
+		{"accounts", "Accounts"},
+		{"keys", "API keys"},
+		{"webhooks", "Webhooks"},
+		{"presets", "Presets"},
+		{"storage", "Storage"},
+		{"backups", "Backups"},
+		{"server", "This server"},
+	}
+}

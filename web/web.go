@@ -11,9 +11,10 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"strings"
 )
 
-//go:embed templates/*.html css/*.css js/*.js img/*.svg
+//go:embed templates/*.html templates/*/*.html css/*.css js/*.js img/*.svg
 var files embed.FS
 
 // CSP allows our own scripts and styles, none of them inline, and the files of
@@ -53,7 +54,8 @@ type Page interface {
 
 var pages = parse()
 
-// parse makes a set for each page: the frame, the parts, and the page's own.
+// parse makes a set for each page: the frame, the parts, and the page's own,
+// which are its file and those in the folder of its name.
 func parse() map[string]*template.Template {
 	shared := template.Must(template.New("").Funcs(words).ParseFS(files, "templates/frame.html", "templates/parts.html"))
 	sets := map[string]*template.Template{}
@@ -62,8 +64,15 @@ func parse() map[string]*template.Template {
 		panic(err)
 	}
 	for _, name := range names {
-		set := template.Must(shared.Clone())
-		sets[path.Base(name)] = template.Must(set.ParseFS(files, name))
+		set := template.Must(template.Must(shared.Clone()).ParseFS(files, name))
+		own, err := fs.Glob(files, strings.TrimSuffix(name, ".html")+"/*.html")
+		if err != nil { // so is this one
+			panic(err)
+		}
+		if len(own) > 0 {
+			set = template.Must(set.ParseFS(files, own...))
+		}
+		sets[path.Base(name)] = set
 	}
 	return sets
 }
