@@ -96,6 +96,8 @@ func plural(n int, one, many string) string {
 	return Count(n) + " " + many
 }
 
+func thousands(n int64) string { return Count(int(n)) }
+
 func credits(n int64) string { return plural(int(n), "credit", "credits") }
 
 // Sentence begins a text with a capital.

@@ -28,11 +28,34 @@ func (s Settings) Sections() []section {
 	}
 	return []section{
 		{"accounts", "Accounts"},
-		{"keys", "API keys"},
+		{"api-keys", "API keys"},
 		{"webhooks", "Webhooks"},
 		{"presets", "Presets"},
 		{"storage", "Storage"},
 		{"backups", "Backups"},
 		{"server", "This server"},
 	}
+}
+
+// OwnPresets are those from the server's config.
+func (s Settings) OwnPresets() []Preset { return s.presets(true) }
+
+// BuiltIn are those that every RenderMac has.
+func (s Settings) BuiltIn() []Preset { return s.presets(false) }
+
+func (s Settings) presets(own bool) (list []Preset) {
+	for _, p := range s.Presets {
+		if p.Own == own {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+// ConfigFile is where an admin adds presets; empty where the path is not to be seen.
+func (s Settings) ConfigFile() string {
+	if s.Admin == nil {
+		return ""
+	}
+	return s.Admin.Server.Config
 }

@@ -12,6 +12,17 @@ type Account struct {
 	CreatedAt time.Time
 }
 
+// Balance says what may still be used.
+func (a Account) Balance() string {
+	switch {
+	case a.Limit == nil || a.Left == nil:
+		return "No limit"
+	case *a.Left < 0:
+		return thousands(-*a.Left) + " over its limit of " + thousands(*a.Limit)
+	}
+	return thousands(*a.Left) + " left of " + thousands(*a.Limit)
+}
+
 // Accounts is a page of them, the oldest first.
 type Accounts struct {
 	Rows []Account

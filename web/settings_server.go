@@ -67,6 +67,7 @@ type Server struct {
 	WideURL   string // where other machines reach it; empty: they cannot
 	StartedAt time.Time
 	Data      string // its data directory
+	Config    string // its config file, which need not be there
 	Database  int64  // bytes
 	Go        string
 	SQLite    string
