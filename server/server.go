@@ -43,6 +43,7 @@ type Options struct {
 	Pricing        map[string]int64 // credits by service
 	SharedRoots    map[string]SharedRoot
 	Backups        Backups
+	Places         Places
 	Retention      Retention
 
 	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
@@ -74,7 +75,7 @@ type Server struct {
 
 // New wires a server. It serves once Start has been called.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics}
+	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics, since: o.Now()}
 	if s.metrics == nil {
 		s.metrics = NewMetrics(o.Version)
 	}

@@ -111,6 +111,7 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
 		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Decoder: decoder, Pricing: c.Pricing, SharedRoots: serverRoots(c), Backups: server.Backups(c.Backup), Retention: server.Retention(c.Retention),
+		Places:          placesOf(c),
 		PrivateWebhooks: c.Webhooks.AllowPrivate,
 		Metrics:         metrics, MetricsPublic: c.Metrics.Public,
 	})

@@ -1,5 +1,6 @@
 // Sheets: a <dialog class="sheet"> over the page. Escape, a click beside it and
-// whatever has data-close in it close it; the browser gives the focus back.
+// whatever has data-close in it close it; the browser gives the focus back. One
+// with data-stays is closed by its own button alone: what it shows is shown once.
 import { Problem } from "./api.js";
 
 const heard = new WeakSet(); // sheets whose clicks are listened to
@@ -19,7 +20,10 @@ function listen(sheet) {
   });
   // Where a press begins counts: a text that is selected beyond the edge closes nothing.
   sheet.addEventListener("pointerdown", (event) => {
-    if (event.target === sheet && isBeside(sheet, event)) sheet.close();
+    if (event.target === sheet && isBeside(sheet, event) && !("stays" in sheet.dataset)) sheet.close();
+  });
+  sheet.addEventListener("cancel", (event) => {
+    if ("stays" in sheet.dataset) event.preventDefault();
   });
 }
 
