@@ -5,7 +5,7 @@ GOFUMPT   = $(GO) run mvdan.cc/gofumpt@v0.12.0
 STATICCHECK = $(GO) run honnef.co/go/tools/cmd/staticcheck@v0.8.2
 export CGO_ENABLED = 0
 
-.PHONY: help ffmpeg deps build demo test test-remotion race check bench ready qualify media-report soak fuzz clean
+.PHONY: help ffmpeg deps build demo test storybook screenshots test-remotion race check bench ready qualify media-report soak fuzz clean
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 12
@@ -13,7 +13,9 @@ help: ## this list
 ffmpeg: ## install ffmpeg and curl if they are missing (apt-get as root on Debian, Homebrew on macOS)
 	@scripts/deps.sh
 
-deps: ffmpeg ## the same, and the S3 server that tests need (built once, into a cache folder)
+deps: ## the same, and what tests need: Chromium, axe-core and an S3 server (the last two once, into a cache folder)
+	@scripts/deps.sh tests
+	@scripts/axe.sh
 	@scripts/s3.sh
 
 build: ## bin/rendermac
@@ -25,6 +27,14 @@ demo: ffmpeg build ## one real transcode, leased, verified and published; FILE=/
 
 test: deps ## the whole suite
 	$(GO) test -timeout 15m ./...
+
+storybook: ## every page in every state, on http://127.0.0.1:7421, from canned data
+	$(GO) run ./web/storybook
+
+DIR ?= build/screenshots
+screenshots: deps ## a picture of every page in every state, light and dark, for desk and phone: DIR=build/screenshots
+	SCREENSHOTS="$(abspath $(DIR))" $(GO) test -count=1 -run '^TestStories$$' ./web/storybook
+	@echo "The pictures are in $(DIR)."
 
 test-remotion: ffmpeg ## a real composition through your own Remotion: REMOTION=/path/to/node_modules, REMOTION_BROWSER=/path/to/chrome
 	@[ -n "$(REMOTION)" ] || { echo "REMOTION must name the node_modules that holds @remotion/cli, remotion, react and react-dom" >&2; exit 2; }
@@ -68,4 +78,4 @@ fuzz: ## every fuzz target for half a minute
 		$(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime 30s $$pkg || exit 1; done; done
 
 clean: ## what was built
-	rm -rf bin
+	rm -rf bin build

@@ -44,6 +44,8 @@ var rooms = map[string]struct {
 	"artifact/artifacttest": {[]string{"artifact"}, "one suite for every store"},
 	"fence/fencetest":       {nil, "one number of random histories for model and store"},
 	"store/storetest":       {[]string{"fence", "store"}, "a job's first steps, for tests"},
+	"web/storybook":         {[]string{"web"}, "every page in every state, from canned data"},
+	"web/webtest":           {nil, "a browser for tests, which knows no page"},
 	"media/mediatest":       {[]string{"media", "media/probe"}, "real clips, for tests"},
 }
 
@@ -54,7 +56,7 @@ func goFiles(t *testing.T, fn func(dir, file string)) {
 		if err != nil {
 			return err
 		}
-		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || d.Name() == "testdata" || d.Name() == "bin") {
+		if d.IsDir() && (strings.HasPrefix(d.Name(), ".") && file != "." || d.Name() == "testdata" || d.Name() == "bin" || d.Name() == "build") {
 			return filepath.SkipDir
 		}
 		if strings.HasSuffix(file, ".go") {

@@ -10,7 +10,14 @@ func machineMemory() int64 {
 	return int64(bytes)
 }
 
-func machineModel() string { return sysctl("hw.model") }
+// machineModel says the chip too, which people know better: Mac16,10 (Apple M4).
+func machineModel() string {
+	model, chip := sysctl("hw.model"), sysctl("machdep.cpu.brand_string")
+	if chip == "" {
+		return model
+	}
+	return model + " (" + chip + ")"
+}
 
 func osVersion() string { return "macOS " + sysctl("kern.osproductversion") }
 

@@ -26,7 +26,7 @@ var answers = map[string]any{
 	"id bytes part_bytes held parts next_part expires_at":      Upload{},
 	"id name bytes sha256 media":                               UploadDone{},
 	"name title params presets devices_online":                 Service{},
-	"code expires_at command":                                  Pairing{},
+	"code device_id expires_at command":                        Pairing{},
 	"device_id device_token":                                   PairAnswer{},
 	"id name state slots busy services device tags last_seen_at running succeeded failed": Device{},
 	"platform arch model os_version cpus memory_bytes free_disk_bytes encoders features":  Machine{},

@@ -44,6 +44,7 @@ type PairingRequest struct {
 // Pairing is a code that pairs one device, once, within ten minutes.
 type Pairing struct {
 	Code      string    `json:"code" example:"K7QD-2MXP"`
+	DeviceID  string    `json:"device_id" example:"dev_01kbd3m8q5w9x2c7e4r6t8y0za" doc:"the device that the code will make: device.paired names it once that has happened, and it is not found before"`
 	ExpiresAt time.Time `json:"expires_at"`
 	Command   string    `json:"command" doc:"what to type on the device"`
 }

@@ -14,9 +14,10 @@ const (
 	CodeBadJSON           = "bad_json"               // 400: not JSON, or a key twice
 	CodeUnauthenticated   = "unauthenticated"        // 401
 	CodeCreditExhausted   = "credit_exhausted"       // 402: the account's limit does not cover it
-	CodeForbidden         = "forbidden"              // 403: the key's scope is too small
+	CodeForbidden         = "forbidden"              // 403: the key's scope is too small, or another site asks in a browser's name
 	CodeBadSignature      = "bad_signature"          // 403: a signed URL that is wrong or has expired
 	CodeBadCode           = "bad_code"               // 403: a pairing code that is wrong, used or too old
+	CodeBadSignIn         = "bad_sign_in"            // 403: a sign-in link that is wrong, used or too old
 	CodeNotFound          = "not_found"              // 404, also for what the key may not see
 	CodeMethodNotAllowed  = "method_not_allowed"     // 405
 	CodeJobTerminal       = "job_terminal"           // 409: the job has ended

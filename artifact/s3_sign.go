@@ -94,3 +94,12 @@ func (s *S3) presign(ctx context.Context, method, key string, q url.Values, sign
 	}
 	return URL{URL: u.String(), Headers: send}, nil
 }
+
+// Origin is where the store's URLs lead, as browsers name it: scheme, host, port.
+func (s *S3) Origin(ctx context.Context) (string, error) {
+	u, err := s.public.PresignedGetObject(ctx, s.o.Bucket, "origin", time.Minute, nil)
+	if err != nil {
+		return "", err
+	}
+	return u.Scheme + "://" + u.Host, nil
+}

@@ -18,6 +18,7 @@ import (
 // Config is every setting that has an effect, parsed and checked.
 type Config struct {
 	Data           string // the data directory, absolute
+	File           string // the config file, which need not be there
 	Listen         string
 	PublicURL      string // "" takes it from each request
 	TLS            struct{ Cert, Key string }
@@ -104,8 +105,8 @@ func Load(o Options) (*Config, error) {
 		return nil, fmt.Errorf("the data directory %s (%s) is a file: name a folder with --data", data, source)
 	}
 	keys := withPrices(o.Services)
-	c := &Config{Data: data, Values: []Value{{"data", data, source}}, Pricing: map[string]int64{}}
 	file := cmp.Or(o.File, filepath.Join(data, "config.yaml"))
+	c := &Config{Data: data, File: file, Values: []Value{{"data", data, source}}, Pricing: map[string]int64{}}
 	entries, err := readFile(file, keys)
 	if os.IsNotExist(err) && o.File != "" {
 		return nil, fmt.Errorf("there is no config file %s: check --config", file)

@@ -65,6 +65,7 @@ var scripts = map[string]func(*day){
 	"drain":  (*day).drainScript,
 	"return": (*day).returnScript,
 	"rights": (*day).accountsScript,
+	"sign":   (*day).signInScript,
 	"many":   (*day).manyScript,
 	"hook":   (*day).hookScript,
 	"gc":     (*day).gcScript,

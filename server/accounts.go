@@ -60,30 +60,37 @@ func (s *Server) replaceWebhookSecret(ctx context.Context, _ call, in *accountID
 	return answerWith(api.AccountSecret{Account: showAccount(a), WebhookSecret: secret}), nil
 }
 
-func (s *Server) getJournal(ctx context.Context, c call, in *struct {
-	ID string `path:"id"`
-	Paging
-},
-) (*body[api.Journal], error) {
-	before := int64(math.MaxInt64)
-	if in.Cursor != "" {
-		var err error
-		if before, err = strconv.ParseInt(in.Cursor, 10, 64); err != nil {
-			return nil, invalid(api.Fault{Location: "query.cursor", Message: "is no next_cursor of this list"})
-		}
-	}
-	if !c.sees(in.ID) {
-		return nil, notFound("account")
-	}
-	a, list, err := s.o.DB.Journal(ctx, in.ID, before, in.Limit+1)
+func (s *Server) getJournal(ctx context.Context, c call, in *journalOf) (*body[api.Journal], error) {
+	a, movements, err := s.journal(ctx, c, in)
 	if err != nil {
 		return nil, err
 	}
-	movements := page(list, in.Limit, func(m store.Movement) string { return strconv.FormatInt(m.ID, 10) }, showMovement).Body
 	return answerWith(api.Journal{
 		Items: movements.Items, NextCursor: movements.NextCursor,
 		Balances: api.Balances{Available: a.Left(), Held: a.Held, Spent: a.Spent},
 	}), nil
+}
+
+type journalOf struct {
+	ID string `path:"id"`
+	Paging
+}
+
+func (s *Server) journal(ctx context.Context, c call, in *journalOf) (a store.Account, movements api.List[api.Movement], err error) {
+	before := int64(math.MaxInt64)
+	if in.Cursor != "" {
+		if before, err = strconv.ParseInt(in.Cursor, 10, 64); err != nil {
+			return a, movements, invalid(api.Fault{Location: "query.cursor", Message: "is no next_cursor of this list"})
+		}
+	}
+	if !c.sees(in.ID) {
+		return a, movements, notFound("account")
+	}
+	a, list, err := s.o.DB.Journal(ctx, in.ID, before, in.Limit+1)
+	if err != nil {
+		return a, movements, err
+	}
+	return a, page(list, in.Limit, func(m store.Movement) string { return strconv.FormatInt(m.ID, 10) }, showMovement).Body, nil
 }
 
 func showAccount(a store.Account) api.Account {

@@ -26,11 +26,12 @@ var rank = map[string]int{scopeNone: 0, scopeRead: 1, scopeSubmit: 2, scopeAdmin
 
 // call is who makes a request, and through what.
 type call struct {
-	server *Server
-	key    store.Key // empty where the scope is none
-	echo   echo.Context
-	once   store.Once // from its Idempotency-Key, if it has one
-	made   store.Made // by an earlier request with that key
+	server  *Server
+	key     store.Key // empty where the scope is none
+	session bool      // the key is that of the dashboard's cookie
+	echo    echo.Context
+	once    store.Once // from its Idempotency-Key, if it has one
+	made    store.Made // by an earlier request with that key
 }
 
 type callKey struct{}
@@ -53,7 +54,7 @@ func (c call) only() string {
 
 func (c call) isAdmin() bool { return c.key.Scope == scopeAdmin }
 
-// authorize lets in whoever has a key of this scope.
+// authorize lets in whoever has a key of this scope, or a session of one.
 func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) {
 	return func(ctx huma.Context, next func(huma.Context)) {
 		who := call{server: s, echo: humaecho.Unwrap(ctx)}
@@ -62,7 +63,7 @@ func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) 
 		header.Set("X-Content-Type-Options", "nosniff")
 		if scope != scopeNone {
 			var err error
-			if who.key, err = s.authenticate(who.echo); err == nil && rank[who.key.Scope] < rank[scope] {
+			if who.key, who.session, err = s.authenticate(who.echo); err == nil && rank[who.key.Scope] < rank[scope] {
 				err = refuse(http.StatusForbidden, api.CodeForbidden, "This key's scope is "+who.key.Scope+"; the route needs "+scope+".")
 			}
 			if err != nil {
@@ -74,24 +75,30 @@ func (s *Server) authorize(scope string) func(huma.Context, func(huma.Context)) 
 	}
 }
 
-const maxWrongKeys = 20 // a minute and address; keys and device tokens together
+const maxWrongKeys = 20 // a minute and address; keys, device tokens and sign-ins together
 
 // authenticate asks for every key in the same way, whatever it looks like. Only
 // after it has proved wrong does its address count: a script with a bad key locks
-// out nobody who shares its address and has a good one.
-func (s *Server) authenticate(c echo.Context) (store.Key, error) {
-	scheme, key, _ := strings.Cut(c.Request().Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return store.Key{}, unauthenticated("Send an API key: Authorization: Bearer rm_….", `Bearer realm="rendermac"`)
+// out nobody who shares its address and has a good one. Without a key, a browser's
+// session speaks for the one that has opened it.
+func (s *Server) authenticate(c echo.Context) (k store.Key, session bool, err error) {
+	header := c.Request().Header.Get("Authorization")
+	if header == "" && sessionToken(c) != "" {
+		k, err = s.bySession(c)
+		return k, true, err
 	}
-	k, err := s.o.DB.KeyByPlaintext(c.Request().Context(), key)
+	scheme, key, _ := strings.Cut(header, " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return store.Key{}, false, unauthenticated("Send an API key: Authorization: Bearer rm_….", `Bearer realm="rendermac"`)
+	}
+	k, err = s.o.DB.KeyByPlaintext(c.Request().Context(), key)
 	if fence.CodeOf(err) == fence.CodeNotFound {
 		err = s.wrong(c, unauthenticated("This API key is unknown or was revoked; ask an admin for another.", `Bearer realm="rendermac", error="invalid_token"`))
 	}
-	return k, err
+	return k, false, err
 }
 
-// wrong counts a wrong key or device token, and answers no, or how long to wait.
+// wrong counts a wrong key, device token or sign-in, and answers no, or how long to wait.
 func (s *Server) wrong(c echo.Context, no *refusal) *refusal {
 	if _, wait := s.wrongKeys.begin(c.RealIP()); wait > 0 {
 		return tooMany("wrong keys", wait)

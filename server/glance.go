@@ -25,3 +25,21 @@ func (k *glance[T]) get(mono func() time.Duration, age time.Duration, look func(
 	}
 	return k.value, k.err
 }
+
+// glances holds a look for each account that has asked; "" is everybody's.
+type glances[T any] struct {
+	mu    sync.Mutex
+	looks map[string]*glance[T]
+}
+
+func (c *glances[T]) of(account string) *glance[T] {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.looks == nil {
+		c.looks = map[string]*glance[T]{}
+	}
+	if c.looks[account] == nil {
+		c.looks[account] = new(glance[T])
+	}
+	return c.looks[account]
+}

@@ -20,7 +20,14 @@ func (s *Server) live(context.Context, call, *struct{}) (*body[health], error) {
 // ready says whether a write would succeed just now, in the database and in the
 // artifact store.
 func (s *Server) ready(ctx context.Context, _ call, _ *struct{}) (*body[health], error) {
-	var away []string
+	if away := s.away(ctx); away != nil {
+		return nil, degraded(away)
+	}
+	return answerWith(health{"ok"}), nil
+}
+
+// away is what takes no writes just now.
+func (s *Server) away(ctx context.Context) (away []string) {
 	if err := s.o.DB.Writable(ctx); err != nil {
 		s.o.Log.Warn("not ready", "what", "database", "err", err)
 		away = append(away, "database")
@@ -35,10 +42,7 @@ func (s *Server) ready(ctx context.Context, _ call, _ *struct{}) (*body[health],
 	if err != nil {
 		away = append(away, "artifact store")
 	}
-	if away != nil {
-		return nil, degraded(away)
-	}
-	return answerWith(health{"ok"}), nil
+	return away
 }
 
 func degraded(away []string) error {

@@ -104,6 +104,7 @@ func TestPairing_WholeStory(t *testing.T) {
 	if p.Command != "rendermac pair "+h.url+" "+p.Code || !p.ExpiresAt.Equal(h.clock.Now().Add(10*time.Minute)) || len(p.Code) != 9 {
 		t.Errorf("the pairing is %+v", p)
 	}
+	h.get("/v1/devices/"+p.DeviceID, h.admin).refuses(404, "not_found")
 	a := into[api.PairAnswer](h.post("/v1/provider/pair", "", api.PairRequest{Code: p.Code, Name: "mini.local", Device: api.Machine{Platform: "darwin"}}).is(201))
 	if id, err := h.db.DeviceByToken(context.Background(), a.DeviceToken); err != nil || id != a.DeviceID {
 		t.Errorf("the token is of %q, %v", id, err)

@@ -16,7 +16,8 @@ var isolated = map[string]string{
 	"getOutput": "owned", "getLog": "owned", "listJobEvents": "owned", "getJournal": "owned",
 	"listJobs": "lists", "listEvents": "lists", "getStats": "lists",
 	"listServices": "shared", "listDevices": "shared", "getDevice": "shared",
-	"putBlob": "open", "getBlob": "open", "headBlob": "open", "pair": "open", "connect": "open", "home": "open", "asset": "open",
+	"putBlob": "open", "getBlob": "open", "headBlob": "open", "pair": "open", "createSignIn": "makes", "signIn": "open", "signOut": "open", "showSignIn": "open", "connect": "open", "getAsset": "open",
+	"showOverview": "pages", "showJobs": "pages", "showJob": "pages", "showNew": "pages", "showDevices": "pages", "showSettings": "pages",
 	"getOpenAPI": "open", "live": "open", "ready": "open", "getMetrics": "open",
 }
 

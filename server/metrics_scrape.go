@@ -15,16 +15,12 @@ import (
 // scrapeAge is for how long one look at the database serves every scrape.
 const scrapeAge = 5 * time.Second
 
-// storedAge is longer: a sum goes through all the files that are kept.
-const storedAge = 5 * time.Minute
-
 // levels are the metrics that are read at a scrape: rows through the readers, the
 // sessions, the disk. Where something cannot be read, its metrics are missing and
 // the others are there.
 type levels struct {
 	srv  *Server
 	rows glance[store.Levels]
-	held glance[map[string]int64]
 	lame atomic.Int64 // scrapes that could not read everything
 
 	queue, oldest, devices, webhooks *prometheus.Desc
@@ -96,26 +92,15 @@ func (l *levels) Collect(out chan<- prometheus.Metric) {
 	if err == nil {
 		l.collectRows(rows, gauge)
 	}
-	stored, lost := l.held.get(l.srv.o.Mono, storedAge, l.sums)
-	for kind, bytes := range stored {
-		gauge(l.stored, float64(bytes), kind)
+	stored, lost := l.srv.storedBytes(storedAge)
+	if lost == nil {
+		gauge(l.stored, float64(stored.outputs), "outputs")
+		gauge(l.stored, float64(stored.uploads), "uploads")
 	}
 	if failed || err != nil || lost != nil {
 		l.lame.Add(1)
 	}
 	out <- prometheus.MustNewConstMetric(l.errors, prometheus.CounterValue, float64(l.lame.Load()))
-}
-
-func (l *levels) sums() (map[string]int64, error) {
-	stored := map[string]int64{}
-	for kind, files := range map[string]store.FileKind{"outputs": store.Outputs, "uploads": store.Uploads} {
-		bytes, err := l.srv.o.DB.StoredBytes(context.Background(), files)
-		if err != nil {
-			return nil, err
-		}
-		stored[kind] = bytes
-	}
-	return stored, nil
 }
 
 // collectRows says 0 where nothing is, so that an alert sees the difference

@@ -17,7 +17,7 @@ import (
 )
 
 // echoPath turns a path of the table into echo's form. A key has slashes in it.
-var echoPath = strings.NewReplacer("{key}", "*", "{", ":", "}", "")
+var echoPath = strings.NewReplacer("{key}", "*", "{path}", "*", "{", ":", "}", "")
 
 // newAPI is huma without its own routes: its page loads another host, and its
 // hooks would add $schema to every answer.
@@ -27,8 +27,9 @@ func newAPI(e *echo.Echo, version string) huma.API {
 	c.RejectUnknownQueryParameters = true // a misspelt filter must not list everything
 	c.Info.Description = "A job names a service and its inputs; a paired Mac runs it; the output is verified before it is published."
 	c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{
-		"key":    {Type: "http", Scheme: "bearer", Description: "an API key, rm_…"},
-		"device": {Type: "http", Scheme: "bearer", Description: "a device token, rmd_…"},
+		"key":     {Type: "http", Scheme: "bearer", Description: "an API key, rm_…"},
+		"session": {Type: "apiKey", In: "cookie", Name: "rendermac_PORT", Description: "the dashboard's session; what changes something also needs an Origin that is the server's own"},
+		"device":  {Type: "http", Scheme: "bearer", Description: "a device token, rmd_…"},
 	}
 	return humaecho.New(e, c)
 }

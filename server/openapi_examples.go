@@ -29,6 +29,7 @@ var exampleBodies = map[string]json.RawMessage{
 	"createPairing": json.RawMessage(`{"name":"studio-2"}`),
 	"pair": json.RawMessage(`{"code":"K7QD-2MXP","name":"mini.local","device":{"platform":"darwin","arch":"arm64","model":"Mac mini (M4)",` +
 		`"os_version":"26.1","cpus":10,"memory_bytes":17179869184,"free_disk_bytes":200000000000,"encoders":["libx264"],"features":["drawtext"]}}`),
+	"signIn":         json.RawMessage(`{"token":"rml_3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA"}`),
 	"createAccount":  json.RawMessage(`{"name":"acme","credit_limit":1000}`),
 	"collectGarbage": json.RawMessage(`{"dry_run":true}`),
 	"changeAccount":  json.RawMessage(`{"credit_limit":null}`),

@@ -101,10 +101,15 @@ func aCode(h *httpServer) map[string]string {
 	return map[string]string{"K7QD-2MXP": into[api.Pairing](h.post("/v1/pairings", h.admin, nil).is(201)).Code}
 }
 
+func aLink(h *httpServer) map[string]string {
+	_, token, _ := strings.Cut(into[api.SignIn](h.post("/v1/sign-ins", h.admin, nil).is(201)).URL, "#")
+	return map[string]string{"rml_3q2-7wAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA": token}
+}
+
 // fixtures are those of operations that need another than their path says.
 var fixtures = map[string]fixture{
 	"createJob": aJob, "createBatch": aJob, "getOutput": aResult, "getLog": aResult, "retryJob": anEndedJob, "completeUpload": anUpload,
-	"createKey": anAccount, "pair": aCode,
+	"createKey": anAccount, "pair": aCode, "signIn": aLink,
 }
 
 // byPath are the fixtures of the other paths with an id.
@@ -224,7 +229,7 @@ var contract = strings.Fields(`
 	POST/v1/uploads:submit GET/v1/uploads/{id}:submit POST/v1/uploads/{id}/parts:submit POST/v1/uploads/{id}/complete:submit PUT/v1/blobs/{key}: GET/v1/blobs/{key}: HEAD/v1/blobs/{key}:
 	POST/v1/jobs:submit POST/v1/jobs/batch:submit GET/v1/jobs:read GET/v1/jobs/{id}:read POST/v1/jobs/{id}/cancel:submit POST/v1/jobs/{id}/retry:submit
 	PATCH/v1/jobs/{id}:submit GET/v1/jobs/{id}/output:read GET/v1/jobs/{id}/events:read GET/v1/events:read GET/v1/jobs/{id}/attempts/{n}/log:read
-	GET/v1/services:read POST/v1/pairings:admin POST/v1/provider/pair: GET/v1/provider/ws: GET/v1/devices:read GET/v1/devices/{id}:read
+	GET/v1/services:read POST/v1/pairings:admin POST/v1/sign-ins:read POST/session: DELETE/session: POST/v1/provider/pair: GET/v1/provider/ws: GET/v1/devices:read GET/v1/devices/{id}:read
 	PATCH/v1/devices/{id}:admin DELETE/v1/devices/{id}:admin GET/v1/accounts:admin POST/v1/accounts:admin PATCH/v1/accounts/{id}:admin
 	POST/v1/accounts/{id}/webhook-secret:admin GET/v1/accounts/{id}/journal:read GET/v1/keys:admin POST/v1/keys:admin DELETE/v1/keys/{id}:admin
 	GET/v1/webhooks/deliveries:admin POST/v1/webhooks/deliveries/{id}/redeliver:admin GET/v1/stats:read GET/healthz: GET/readyz: GET/metrics: GET/v1/openapi.json:

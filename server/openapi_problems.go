@@ -17,7 +17,7 @@ import (
 // codeStatus is the status of each code, as docs/api.md lists them.
 var codeStatus = map[string]int{
 	api.CodeBadJSON: 400, api.CodeUnauthenticated: 401, api.CodeCreditExhausted: 402,
-	api.CodeForbidden: 403, api.CodeBadSignature: 403, api.CodeBadCode: 403, api.CodeNotFound: 404,
+	api.CodeForbidden: 403, api.CodeBadSignature: 403, api.CodeBadCode: 403, api.CodeBadSignIn: 403, api.CodeNotFound: 404,
 	api.CodeJobTerminal: 409, api.CodeJobNotSucceeded: 409, api.CodeJobNotTerminal: 409, api.CodeJobNotQueued: 409,
 	api.CodeUploadIncomplete: 409, api.CodePartHeld: 409, api.CodeDeviceRevoked: 409, api.CodeLastAdminKey: 409,
 	api.CodeOutputDeleted: 410, api.CodeTooLarge: 413, api.CodeUnsupportedType: 415, api.CodeBadRange: 416,
@@ -40,6 +40,9 @@ var ownCodes = map[string][]string{
 	"changeDevice":   {api.CodeDeviceRevoked},
 	"revokeKey":      {api.CodeLastAdminKey},
 	"pair":           {api.CodeBadCode, api.CodeTooManyRequests},
+	"createSignIn":   {api.CodeForbidden},
+	"signIn":         {api.CodeForbidden, api.CodeBadSignIn, api.CodeUnauthenticated, api.CodeTooManyRequests, api.CodeInsufficientSpace},
+	"signOut":        {api.CodeForbidden, api.CodeInsufficientSpace},
 	"connect":        {api.CodeUnauthenticated, api.CodeTooManyRequests},
 	"asset":          {api.CodeNotFound},
 	"getMetrics":     {api.CodeForbidden},
@@ -78,6 +81,9 @@ func (m *mount) describe(r route) {
 	op := operationAt(m.api.OpenAPI().Paths[r.path], r.method)
 	if r.scope != scopeNone {
 		op.Security = []map[string][]string{{"key": {r.scope}}}
+		if r.id != "createSignIn" {
+			op.Security = append(op.Security, map[string][]string{"session": {}})
+		}
 	}
 	delete(op.Responses, "default")
 	byStatus := map[int][]string{}
@@ -155,8 +161,8 @@ func examplePart(r route, name string) any {
 	switch name {
 	case "n":
 		return 1
-	case "name":
-		return "app.css"
+	case "path":
+		return "css/app.css"
 	case "key":
 		return "outputs/" + exampleIDs["jobs"] + "/att_01kbd3m8q5w9x2c7e4r6t8y0zb.mp4"
 	}

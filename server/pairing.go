@@ -24,7 +24,7 @@ func (s *Server) createPairing(ctx context.Context, c call, in *struct{ Body *ap
 		return nil, err
 	}
 	command := "rendermac pair " + s.baseForOthers(c) + " " + p.Code
-	return answerWith(api.Pairing{Code: p.Code, ExpiresAt: p.ExpiresAt, Command: command}), nil
+	return answerWith(api.Pairing{Code: p.Code, DeviceID: p.DeviceID, ExpiresAt: p.ExpiresAt, Command: command}), nil
 }
 
 // pairing redeems codes. The code is the only secret here, so that guessing is

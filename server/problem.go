@@ -68,6 +68,7 @@ func internal() *refusal {
 var statuses = map[string]int{
 	store.CodeCreditExceeded: http.StatusPaymentRequired,
 	store.CodeBadCode:        http.StatusForbidden,
+	store.CodeBadSignIn:      http.StatusForbidden,
 	fence.CodeNotFound:       http.StatusNotFound,
 	fence.CodeJobTerminal:    http.StatusConflict,
 	store.CodeLastAdminKey:   http.StatusConflict,

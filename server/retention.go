@@ -74,6 +74,7 @@ func (r *retention) collect(ctx context.Context) (report api.GC, err error) {
 	unfinished := r.finish(ctx)
 	report, err = r.report(ctx, false)
 	if report != (api.GC{}) {
+		r.stored.forget()
 		r.o.Log.Info("retention has removed what was to go", "outputs", report.Outputs.Count, "output_bytes", report.Outputs.Bytes,
 			"uploads", report.Uploads.Count, "upload_bytes", report.Uploads.Bytes, "open_uploads", report.OpenUploads.Count,
 			"logs", report.Logs, "events", report.Events, "deliveries", report.Deliveries)

@@ -27,6 +27,7 @@ type Options struct {
 	Log            *slog.Logger
 	Version        string
 	Catalogue      media.Catalogue // with the server's own presets
+	StoreOrigin    string          // of the store's URLs, where they are not our own
 	PublicURL      string          // empty: from each request
 	WideURL        string          // where other machines reach it; empty where none can
 	TrustedProxies []string        // CIDRs whose X-Forwarded headers count
@@ -42,6 +43,7 @@ type Options struct {
 	Pricing        map[string]int64 // credits by service
 	SharedRoots    map[string]SharedRoot
 	Backups        Backups
+	Places         Places
 	Retention      Retention
 
 	PrivateWebhooks bool     // may webhooks go to loopback and private addresses
@@ -64,7 +66,8 @@ type Server struct {
 	deliverer *deliverer
 	retention *retention
 	metrics   *Metrics
-	stats     statsCache
+	stats     glances[store.Stats]
+	days      glances[store.LastDay]
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc
@@ -72,7 +75,7 @@ type Server struct {
 
 // New wires a server. It serves once Start has been called.
 func New(o Options) (*Server, error) {
-	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics}
+	s := &Server{o: o, hub: newHub(), wrongKeys: newGuesses(maxWrongKeys, o.Mono), metrics: o.Metrics, since: o.Now()}
 	if s.metrics == nil {
 		s.metrics = NewMetrics(o.Version)
 	}
@@ -126,14 +129,17 @@ func (s *Server) Stop() {
 	s.loops.Wait()
 }
 
-// daily forgets the keys that have expired, and keeps the database's planner
-// informed.
+// daily forgets the keys and sessions that have expired, and keeps the database's
+// planner informed.
 func (s *Server) daily(ctx context.Context) {
 	day := time.NewTicker(24 * time.Hour)
 	defer day.Stop()
 	for {
 		if err := s.o.DB.ForgetKeys(ctx); err != nil {
 			s.o.Log.Warn("could not delete the idempotency keys that have expired", "err", err)
+		}
+		if err := s.o.DB.ForgetSessions(ctx); err != nil {
+			s.o.Log.Warn("could not delete the sessions that have expired", "err", err)
 		}
 		select {
 		case <-ctx.Done():

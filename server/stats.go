@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"sync"
 	"time"
 
 	"rendermac/api"
@@ -13,29 +12,8 @@ import (
 // statsAge is for how long one look serves everyone who may see the same.
 const statsAge = 5 * time.Second
 
-// statsCache holds a look for each account that has asked; "" is everybody's.
-type statsCache struct {
-	mu    sync.Mutex
-	looks map[string]*glance[store.Stats]
-}
-
-func (c *statsCache) of(account string) *glance[store.Stats] {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.looks == nil {
-		c.looks = map[string]*glance[store.Stats]{}
-	}
-	if c.looks[account] == nil {
-		c.looks[account] = new(glance[store.Stats])
-	}
-	return c.looks[account]
-}
-
 func (s *Server) getStats(ctx context.Context, c call, _ *struct{}) (*body[api.Stats], error) {
-	account := c.key.AccountID
-	if c.isAdmin() {
-		account = ""
-	}
+	account := c.only()
 	// The look is also for those who wait for it: it does not end with this request.
 	stats, err := s.stats.of(account).get(s.o.Mono, statsAge, func() (store.Stats, error) {
 		return s.o.DB.Stats(context.WithoutCancel(ctx), account)

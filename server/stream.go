@@ -153,9 +153,9 @@ func (s *stream) sendAll(news []notice) (ended bool, err error) {
 	return ended, s.send(text.Bytes())
 }
 
-// beat says that the stream is alive, and ends it with its key.
+// beat says that the stream is alive, and ends it with its key or session.
 func (s *stream) beat() (ended bool, err error) {
-	_, err = s.server.authenticate(s.echo)
+	_, _, err = s.server.authenticate(s.echo)
 	var no *refusal
 	if errors.As(err, &no) { // a database that cannot be read just now says nothing of the key
 		return true, nil

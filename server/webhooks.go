@@ -7,13 +7,14 @@ import (
 	"rendermac/store"
 )
 
-func (s *Server) listDeliveries(ctx context.Context, _ call, in *struct {
+type deliveriesOf struct {
 	Paging
 	State   string `query:"state" enum:"pending,delivered,failed"`
 	Job     string `query:"job" maxLength:"255"`
 	Account string `query:"account" maxLength:"255"`
-},
-) (*body[api.List[api.Delivery]], error) {
+}
+
+func (s *Server) listDeliveries(ctx context.Context, _ call, in *deliveriesOf) (*body[api.List[api.Delivery]], error) {
 	list, err := s.o.DB.Deliveries(ctx, store.DeliveryFilter{State: in.State, JobID: in.Job, AccountID: in.Account, Before: in.Cursor, Limit: in.Limit + 1})
 	if err != nil {
 		return nil, err

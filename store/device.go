@@ -21,6 +21,14 @@ type Device struct {
 	Succeeded  int
 	Failed     int
 	Running    []string // job ids
+
+	Draining     bool // also while it is offline
+	AgentVersion string
+	AgentSlots   int // as many as the agent says itself
+	Override     *int
+	PairedAt     time.Time
+	OnlineSince  *time.Time // of the time online now, or of the last one
+	RevokedAt    *time.Time
 }
 
 const deviceState = `CASE WHEN d.revoked_at IS NOT NULL THEN 'revoked' WHEN d.online = 0 THEN 'offline' WHEN d.draining = 1 THEN 'draining' ELSE 'online' END`
@@ -30,19 +38,23 @@ const deviceColumns = `d.id, d.name, ` + deviceState + `,
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status = 'succeeded'),
 	(SELECT count(*) FROM job_attempts a WHERE a.device_id = d.id AND a.ended_at IS NOT NULL AND a.status IN ('failed', 'lost')),
 	(SELECT coalesce(group_concat(a.job_id), '') FROM job_attempts a INDEXED BY job_attempts_one_live WHERE a.device_id = d.id
-		AND ` + live + `)`
+		AND ` + live + `),
+	d.draining, d.agent_version, d.agent_slots, d.slots_override, d.paired_at, d.online_since, d.revoked_at`
 
 func scanDevice(rows *sql.Rows) (Device, error) {
 	var d Device
 	var services, facts, tags, running string
-	var seen sql.NullInt64
-	err := rows.Scan(&d.ID, &d.Name, &d.State, &d.Slots, &services, &facts, &tags, &seen, &d.Succeeded, &d.Failed, &running)
+	var seen, online, revoked sql.NullInt64
+	var paired int64
+	err := rows.Scan(&d.ID, &d.Name, &d.State, &d.Slots, &services, &facts, &tags, &seen, &d.Succeeded, &d.Failed, &running,
+		&d.Draining, &d.AgentVersion, &d.AgentSlots, &d.Override, &paired, &online, &revoked)
 	if err != nil {
 		return d, err
 	}
 	_ = json.Unmarshal([]byte(services), &d.Services) // our own rows: asJSON wrote them
 	_ = json.Unmarshal([]byte(tags), &d.Tags)
 	d.Facts, d.LastSeenAt = json.RawMessage(facts), timeOrNil(seen)
+	d.PairedAt, d.OnlineSince, d.RevokedAt = fromMS(paired), timeOrNil(online), timeOrNil(revoked)
 	if running != "" {
 		d.Running = strings.Split(running, ",")
 	}
@@ -62,7 +74,8 @@ func (db *DB) DeviceByID(ctx context.Context, id string) (Device, error) {
 	return list[0], nil
 }
 
-// Devices lists devices of these states, the first paired first, after an id.
+// Devices lists devices of these states after an id, in the order in which their
+// pairing codes were made.
 func (db *DB) Devices(ctx context.Context, states []string, after string, limit int) ([]Device, error) {
 	return db.devices(ctx, `WHERE d.id > ? AND `+deviceState+` IN (SELECT value FROM json_each(?)) ORDER BY d.id LIMIT ?`, after, asJSON(states), limit)
 }

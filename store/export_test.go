@@ -66,3 +66,11 @@ func RetentionQueries() (all []string) {
 	}
 	return slices.DeleteFunc(all, func(q string) bool { return q == "" })
 }
+
+// LatelyQuery is Lately's.
+func LatelyQuery() string { return latelyQuery }
+
+// OverviewQueries are all that the overview asks of jobs and their runs.
+var OverviewQueries = []string{
+	liveRunsQuery, placesQuery, readingQuery, waitingQuery, queuedQuery, queuedOfQuery, endedQuery, workedQuery, workedOfQuery, typicalQuery,
+}

@@ -85,7 +85,7 @@ func TestTheSchemaIsWhatToolsRelyOn(t *testing.T) {
 	for _, table := range []string{
 		"accounts", "api_keys", "sessions", "devices", "pairing_codes", "uploads", "upload_parts", "jobs", "job_inputs", "job_attempts",
 		"artifact_grants", "attempt_logs", "artifacts", "holds", "journals", "events", "webhook_deliveries", "idempotency_keys", "settings",
-		"settlements", "discards", "webhook_lanes",
+		"settlements", "discards", "webhook_lanes", "sign_in_links",
 	} {
 		var strict bool
 		if err := db.QueryRow(`SELECT strict FROM pragma_table_list WHERE name = ? AND type = 'table'`, table).Scan(&strict); err != nil || !strict {

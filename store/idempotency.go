@@ -77,13 +77,19 @@ func (t *tx) once(o Once, fn func() ([]string, error)) (Made, error) {
 // forgetAtOnce bounds how many keys one transaction forgets.
 const forgetAtOnce = 500
 
-// ForgetKeys deletes what has expired, in small batches.
+// ForgetKeys deletes what has expired.
 func (db *DB) ForgetKeys(ctx context.Context) error {
+	return db.forget(ctx, `DELETE FROM idempotency_keys WHERE (account_id, route, key) IN
+		(SELECT account_id, route, key FROM idempotency_keys WHERE created_at <= ? LIMIT ?)`, keysKept)
+}
+
+// forget deletes, in small batches, what has been there for longer than it is
+// kept: the query takes the moment before which that is, and how many at once.
+func (db *DB) forget(ctx context.Context, query string, kept time.Duration) error {
 	for {
 		var gone int64
 		err := db.w.do(ctx, func(t *tx) (err error) {
-			gone, err = t.affect(`DELETE FROM idempotency_keys WHERE (account_id, route, key) IN
-				(SELECT account_id, route, key FROM idempotency_keys WHERE created_at <= ? LIMIT ?)`, ms(t.now.Add(-keysKept)), forgetAtOnce)
+			gone, err = t.affect(query, ms(t.now.Add(-kept)), forgetAtOnce)
 			return err
 		})
 		if err != nil || gone < forgetAtOnce {

@@ -84,22 +84,40 @@ func (db *DB) Keys(ctx context.Context, after string, limit int) (list []Key, er
 // KeyByPlaintext authenticates an API key. One that is unknown, revoked or no
 // key at all is not found, by the same work.
 func (db *DB) KeyByPlaintext(ctx context.Context, plaintext string) (Key, error) {
+	return db.keyBy(ctx, plaintext, `SELECT `+keyColumns+`, key_hash, NULL FROM api_keys WHERE key_hash = ?`)
+}
+
+// keyBy finds the key that a secret stands for. The query finds it by the secret's
+// digest, and ends with that digest and with when the secret expires, if it does.
+func (db *DB) keyBy(ctx context.Context, secret, query string) (Key, error) {
 	var k Key
-	digest, found := HashSecret(plaintext), noDigest
+	digest, found := HashSecret(secret), noDigest
 	var created int64
-	var revoked sql.NullInt64
+	var revoked, expires sql.NullInt64
 	err := db.read(ctx, func(q querier) error {
-		return orNothing(q.one(`SELECT `+keyColumns+`, key_hash FROM api_keys WHERE key_hash = ?`,
-			[]any{digest}, append(k.columns(&created, &revoked), &found)...))
+		return orNothing(q.one(query, []any{digest}, append(k.columns(&created, &revoked), &found, &expires)...))
 	})
 	if err != nil {
 		return Key{}, err
 	}
-	if !sameDigest(digest, found) || revoked.Valid {
+	if !sameDigest(digest, found) || revoked.Valid || expires.Valid && expires.Int64 <= ms(db.o.Now()) {
 		return Key{}, notFound("key")
 	}
 	k.CreatedAt = fromMS(created)
 	return k, nil
+}
+
+// liveKey is a key that is not revoked.
+func (t *tx) liveKey(id string) (Key, error) {
+	var k Key
+	var created int64
+	var revoked sql.NullInt64
+	err := t.one(`SELECT `+keyColumns+` FROM api_keys WHERE id = ? AND revoked_at IS NULL`, []any{id}, k.columns(&created, &revoked)...)
+	if errors.Is(err, sql.ErrNoRows) {
+		err = notFound("key")
+	}
+	k.CreatedAt = fromMS(created)
+	return k, err
 }
 
 // noDigest is that of no secret.
@@ -116,7 +134,7 @@ func orNothing(err error) error {
 	return err
 }
 
-// RevokeKey ends a key and its sessions for good, even after a restore (F18);
+// RevokeKey ends a key with its sessions and sign-in links for good, even after a restore (F18);
 // repeating it is harmless. The last admin key stays: nobody could make another.
 // Only the transaction can tell which is the last, so the file is written after
 // it; after a crash in between, the next start does that.
@@ -144,6 +162,9 @@ func (db *DB) RevokeKey(ctx context.Context, id string) error {
 
 func (t *tx) revokeKey(id string) error {
 	if err := t.exec(`UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL`, ms(t.now), id); err != nil {
+		return err
+	}
+	if err := t.exec(`DELETE FROM sign_in_links WHERE key_id = ?`, id); err != nil {
 		return err
 	}
 	return t.exec(`DELETE FROM sessions WHERE key_id = ?`, id)

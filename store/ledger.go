@@ -43,17 +43,32 @@ func (db *DB) Journal(ctx context.Context, account string, before int64, limit i
 		if a, err = q.account(account); err != nil {
 			return err
 		}
-		return q.each(`SELECT id, at, kind, job_id, debit, credit, amount, held, spent FROM journals
-			WHERE account_id = ? AND id < ? ORDER BY id DESC LIMIT ?`, []any{account, before, limit}, func(rows *sql.Rows) error {
-			var m Movement
-			var at int64
-			err := rows.Scan(&m.ID, &at, &m.Kind, &m.JobID, &m.Debit, &m.Credit, &m.Amount, &m.Held, &m.Spent)
-			m.At = fromMS(at)
-			list = append(list, m)
-			return err
-		})
+		list, err = q.movements(`account_id = ? AND id < ? ORDER BY id DESC LIMIT ?`, account, before, limit)
+		return err
 	})
 	return a, list, err
+}
+
+// JobMovements are those that a job has caused, the oldest first: its hold, and
+// what became of that.
+func (db *DB) JobMovements(ctx context.Context, jobID string) (list []Movement, err error) {
+	err = db.read(ctx, func(q querier) error {
+		list, err = q.movements(`job_id = ? ORDER BY id`, jobID)
+		return err
+	})
+	return list, err
+}
+
+func (q querier) movements(where string, args ...any) (list []Movement, err error) {
+	err = q.each(`SELECT id, at, kind, job_id, debit, credit, amount, held, spent FROM journals WHERE `+where, args, func(rows *sql.Rows) error {
+		var m Movement
+		var at int64
+		err := rows.Scan(&m.ID, &at, &m.Kind, &m.JobID, &m.Debit, &m.Credit, &m.Amount, &m.Held, &m.Spent)
+		m.At = fromMS(at)
+		list = append(list, m)
+		return err
+	})
+	return list, err
 }
 
 // move appends one movement and the balance after it.

@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"math"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -83,6 +84,15 @@ func TestJournal_TellsEachMovementAndTheBalance(t *testing.T) {
 	}
 	_, _, err = f.Journal(ctx, "acc_0", math.MaxInt64, 1)
 	refused(t, err, fence.CodeNotFound)
+	for _, job := range []int{0, 1, len(list) - 1} { // one that is held, one released, one captured
+		of, err := f.JobMovements(ctx, *list[job].JobID)
+		must(t, err)
+		want := slices.DeleteFunc(slices.Clone(list), func(m store.Movement) bool { return *m.JobID != *list[job].JobID })
+		slices.Reverse(want)
+		if !reflect.DeepEqual(of, want) {
+			t.Errorf("of %s's movements %+v are told, want %+v", *list[job].JobID, of, want)
+		}
+	}
 }
 
 // The credits that jobs hold or have spent never pass the limit; what a job that

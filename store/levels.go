@@ -66,3 +66,9 @@ func (db *DB) Files() (Files, error) {
 	f.Free = int64(disk.Bavail) * int64(disk.Bsize)
 	return f, nil
 }
+
+// SQLite is the version of the engine.
+func (db *DB) SQLite(ctx context.Context) (version string, err error) {
+	err = db.read(ctx, func(q querier) error { return q.one(`SELECT sqlite_version()`, nil, &version) })
+	return version, err
+}

@@ -21,9 +21,10 @@ const CodeBadCode = "bad_code"
 // Without 0, 1, I, L, O and U: what a person may misread, or read as a word.
 const codeAlphabet = "23456789ABCDEFGHJKMNPQRSTVWXYZ"
 
-// Pairing is a fresh code, shown once.
+// Pairing is a fresh code, shown once, and the device that it will make.
 type Pairing struct {
 	Code      string
+	DeviceID  string
 	ExpiresAt time.Time
 }
 
@@ -35,12 +36,16 @@ func (db *DB) CreatePairing(ctx context.Context, name string) (Pairing, error) {
 		if err != nil {
 			return err
 		}
-		p = Pairing{Code: code[:4] + "-" + code[4:], ExpiresAt: t.now.Add(PairingTTL)}
+		id, err := t.id("dev")
+		if err != nil {
+			return err
+		}
+		p = Pairing{Code: code[:4] + "-" + code[4:], DeviceID: id, ExpiresAt: t.now.Add(PairingTTL)}
 		if err := t.exec(`DELETE FROM pairing_codes WHERE expires_at < ?`, ms(t.now)); err != nil {
 			return err
 		}
-		return t.exec(`INSERT INTO pairing_codes (code_hash, name, created_at, expires_at) VALUES (?, ?, ?, ?)`,
-			HashSecret(code), orNull(name), ms(t.now), ms(p.ExpiresAt))
+		return t.exec(`INSERT INTO pairing_codes (code_hash, name, device_id, created_at, expires_at) VALUES (?, ?, ?, ?, ?)`,
+			HashSecret(code), orNull(name), id, ms(t.now), ms(p.ExpiresAt))
 	})
 	return p, err
 }
@@ -82,9 +87,10 @@ func (db *DB) Pair(ctx context.Context, typed, name string, facts json.RawMessag
 	}
 	var p Paired
 	err := db.w.do(ctx, func(t *tx) error {
+		var id string
 		var given sql.NullString
-		err := t.one(`UPDATE pairing_codes SET used_at = ?1 WHERE code_hash = ?2 AND used_at IS NULL AND expires_at > ?1 RETURNING name`,
-			[]any{ms(t.now), HashSecret(code)}, &given)
+		err := t.one(`UPDATE pairing_codes SET used_at = ?1 WHERE code_hash = ?2 AND used_at IS NULL AND expires_at > ?1 RETURNING device_id, name`,
+			[]any{ms(t.now), HashSecret(code)}, &id, &given)
 		if errors.Is(err, sql.ErrNoRows) {
 			return bad
 		}
@@ -94,20 +100,13 @@ func (db *DB) Pair(ctx context.Context, typed, name string, facts json.RawMessag
 		if given.Valid { // the admin's name for it wins over the Mac's own
 			name = given.String
 		}
-		p, err = t.newDevice(name, facts)
-		if err != nil {
-			return err
-		}
-		return t.exec(`UPDATE pairing_codes SET device_id = ? WHERE code_hash = ?`, p.DeviceID, HashSecret(code))
+		p, err = t.newDevice(id, name, facts)
+		return err
 	})
 	return p, err
 }
 
-func (t *tx) newDevice(name string, facts json.RawMessage) (Paired, error) {
-	id, err := t.id("dev")
-	if err != nil {
-		return Paired{}, err
-	}
+func (t *tx) newDevice(id, name string, facts json.RawMessage) (Paired, error) {
 	secret, err := t.secret(32)
 	if err != nil {
 		return Paired{}, err

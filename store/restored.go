@@ -41,6 +41,7 @@ func (t *tx) fenceRestored() (restored bool, err error) {
 		`UPDATE devices SET session_id = NULL WHERE session_id IS NOT NULL`,
 		`DELETE FROM pairing_codes WHERE used_at IS NULL`,
 		`DELETE FROM sessions`,
+		`DELETE FROM sign_in_links`,
 		`DELETE FROM settings WHERE name = 'restored' OR name = 'url_signing_key'`,
 	} {
 		if err := t.exec(query); err != nil {

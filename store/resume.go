@@ -51,15 +51,19 @@ func (db *DB) Hello(ctx context.Context, h Hello) (HelloOutcome, error) {
 	return out, err
 }
 
+// nowOnline takes the time twice. A session that replaces another goes on where
+// that one was.
+const nowOnline = `online_since = iif(online = 1, online_since, ?), last_seen_at = ?, online = 1`
+
 func (t *tx) hello(h Hello) (HelloOutcome, error) {
 	out := HelloOutcome{Session: Session{DeviceID: h.DeviceID}, SilentAt: t.now.Add(t.o.DeviceTTL)}
 	var err error
 	if out.SessionID, err = t.id("ses"); err != nil {
 		return out, err
 	}
-	err = t.one(`UPDATE devices SET session_id = ?, online = 1, last_seen_at = ?, agent_slots = ?, agent_version = ?, services = ?, facts = ?
+	err = t.one(`UPDATE devices SET session_id = ?, `+nowOnline+`, agent_slots = ?, agent_version = ?, services = ?, facts = ?
 		WHERE id = ? AND revoked_at IS NULL RETURNING name`,
-		[]any{out.SessionID, ms(t.now), h.Slots, h.Version, asJSON(h.Services), string(h.Facts), h.DeviceID},
+		[]any{out.SessionID, ms(t.now), ms(t.now), h.Slots, h.Version, asJSON(h.Services), string(h.Facts), h.DeviceID},
 		&out.Name)
 	if err != nil {
 		return out, revokedOr(err)
@@ -198,8 +202,8 @@ func (db *DB) Bye(ctx context.Context, s Session, keep []fence.Claim) ([]Ended, 
 func (db *DB) Seen(ctx context.Context, s Session) (silentAt time.Time, err error) {
 	err = db.w.do(ctx, func(t *tx) error {
 		silentAt = t.now.Add(t.o.DeviceTTL)
-		return t.exec(`UPDATE devices SET last_seen_at = ?, online = 1 WHERE id = ? AND session_id = ? AND revoked_at IS NULL`,
-			ms(t.now), s.DeviceID, s.SessionID)
+		return t.exec(`UPDATE devices SET `+nowOnline+` WHERE id = ? AND session_id = ? AND revoked_at IS NULL`,
+			ms(t.now), ms(t.now), s.DeviceID, s.SessionID)
 	})
 	return silentAt, err
 }

@@ -7,6 +7,7 @@ func commands(g *globals) []*cobra.Command {
 	return []*cobra.Command{
 		demoCommand(g),
 		serveCommand(g),
+		dashboardCommand(g),
 		pairCommand(g),
 		agentCommand(g),
 		submitCommand(g),

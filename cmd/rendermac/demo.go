@@ -124,6 +124,11 @@ func (d *demo) open(ctx context.Context, c *config.Config, options agent.Options
 		return err
 	}
 	d.say("server   %s, its database and files in %s", d.plant.url, d.data)
+	link, err := d.plant.signIn(ctx, c)
+	if err != nil {
+		return err
+	}
+	d.say("look on  %s", link)
 	if err := ownPairing(ctx, d.plant, c, &options); err != nil {
 		return err
 	}
@@ -181,7 +186,7 @@ func (d *demo) report(job *api.Job, path string) {
 	self := os.Args[0]
 	d.say("Next: make demo FILE=/path/clip.mov, or a server that stays: %s serve --with-agent", self)
 	if d.keep {
-		d.say("Staying up until Ctrl-C at %s. In another terminal: %s --data %s jobs", d.plant.url, self, d.data)
+		d.say("Staying up until Ctrl-C at %s. In another terminal: %s --data %s jobs, or %[2]s --data %[3]s dashboard for a link", d.plant.url, self, d.data)
 	}
 }
 

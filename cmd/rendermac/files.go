@@ -8,6 +8,7 @@ import (
 
 	"rendermac/artifact"
 	"rendermac/config"
+	"rendermac/server"
 )
 
 // openStore opens where files are kept: a folder, which this server serves
@@ -70,6 +71,9 @@ func (p *plant) openBucket(ctx context.Context, c *config.Config, log *slog.Logg
 		return err
 	}
 	p.artifacts = bucket
+	if p.storeOrigin, err = bucket.Origin(ctx); err != nil {
+		return err
+	}
 	log.Info("files are kept on S3", "endpoint", c.Store.S3.Endpoint, "bucket", c.Store.S3.Bucket, "prefix", c.Store.S3.Prefix)
 	facts, err := artifact.S3Facts{}, bucket.Find(ctx)
 	if err == nil {
@@ -94,4 +98,15 @@ func s3Options(c *config.Config, id string, used bool) artifact.S3Options {
 		Endpoint: s.Endpoint, PublicEndpoint: s.PublicEndpoint, Bucket: s.Bucket, Region: s.Region,
 		AccessKey: s.AccessKey, SecretKey: s.SecretKey, Prefix: s.Prefix, PathStyle: s.PathStyle, ID: id, Used: used, Now: wallClock,
 	}
+}
+
+// placesOf names no secret.
+func placesOf(c *config.Config) server.Places {
+	p := server.Places{Data: c.Data, Config: c.File}
+	if c.Store.Kind == "s3" {
+		p.Bucket, p.Endpoint, p.Prefix = c.Store.S3.Bucket, c.Store.S3.Endpoint, c.Store.S3.Prefix
+	} else {
+		p.Folder = c.Store.Path
+	}
+	return p
 }

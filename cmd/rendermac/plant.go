@@ -31,12 +31,13 @@ type plant struct {
 	db       *store.DB
 	failed   chan error
 
-	release   func()
-	artifacts artifact.Store
-	blobs     *artifact.Dir // the same, where it is a folder; else nil
-	server    *server.Server
-	http      *http.Server
-	urlFile   string
+	release     func()
+	artifacts   artifact.Store
+	storeOrigin string        // of its URLs, where the server does not serve them
+	blobs       *artifact.Dir // the same, where it is a folder; else nil
+	server      *server.Server
+	http        *http.Server
+	urlFile     string
 }
 
 // startPlant takes the data directory and the port first, so that a start that
@@ -106,10 +107,11 @@ func (p *plant) open(ctx context.Context, c *config.Config, log *slog.Logger) (e
 	}
 	s, err := server.New(server.Options{
 		DB: p.db, Artifacts: p.artifacts, Blobs: p.blobs, Now: wallClock, Mono: mono, Log: log, Version: version, Catalogue: catalogue,
-		PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
+		StoreOrigin: p.storeOrigin, PublicURL: c.PublicURL, WideURL: p.wideURL, TrustedProxies: proxies,
 		LeaseTTL: c.Lease.TTL, Heartbeat: c.Lease.Heartbeat, Resume: c.Lease.Resume,
 		PartBytes: c.Store.PartBytes, MaxUploadBytes: c.Uploads.MaxBytes, MaxAttempts: c.Jobs.MaxAttempts,
 		VerifyWorkers: c.Verify.Workers, VerifyDeadline: c.Verify.Deadline, Decoder: decoder, Pricing: c.Pricing, SharedRoots: serverRoots(c), Backups: server.Backups(c.Backup), Retention: server.Retention(c.Retention),
+		Places:          placesOf(c),
 		PrivateWebhooks: c.Webhooks.AllowPrivate,
 		Metrics:         metrics, MetricsPublic: c.Metrics.Public,
 	})

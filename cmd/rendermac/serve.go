@@ -24,7 +24,8 @@ func serveCommand(g *globals) *cobra.Command {
 		Use:   "serve",
 		Short: "Run the server",
 		Long: "Runs the server on its data directory. The first start makes the database and an admin key\n" +
-			"(admin.key in the data directory). Once it is ready it logs msg=listening with its address.",
+			"(admin.key in the data directory), and on a terminal prints a link that signs in to the dashboard.\n" +
+			"Once it is ready it logs msg=listening with its address.",
 		Example: "  rendermac serve --with-agent\n  rendermac serve --listen 0.0.0.0:7420",
 		Args:    cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,7 +74,7 @@ func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer)
 		go func() { working <- agent.Run(agentCtx, options) }()
 	}
 	log.Info("listening", "addr", p.addr)
-	welcome(out, p, c)
+	welcome(ctx, out, p, c)
 	select {
 	case <-ctx.Done():
 		err = nil
@@ -89,21 +90,29 @@ func serve(ctx context.Context, c *config.Config, withAgent bool, out io.Writer)
 	return err
 }
 
-// welcome tells a person what to do next; a log file is spared it.
-func welcome(out io.Writer, p *plant, c *config.Config) {
+// welcome tells a person what to do next; a log file is spared it, and with it a
+// link that signs in.
+func welcome(ctx context.Context, out io.Writer, p *plant, c *config.Config) {
 	if p.wideURL != "" {
 		fmt.Fprintf(out, "Other Macs pair with %s\n", p.wideURL)
 		if c.TLS.Cert == "" && c.PublicURL == "" {
 			slog.Warn("without TLS, keys and device tokens cross the network in clear", "set", "tls.cert, tls.key")
 		}
 	}
-	if f, ok := out.(*os.File); !ok || !isatty.IsTerminal(f.Fd()) {
-		return
+	if f, ok := out.(*os.File); ok && isatty.IsTerminal(f.Fd()) {
+		greet(ctx, out, p, c)
 	}
+}
+
+func greet(ctx context.Context, out io.Writer, p *plant, c *config.Config) {
+	open := "Open the dashboard with a link from: rendermac dashboard"
 	if p.adminKey != "" {
 		fmt.Fprintf(out, "A new admin key is in %s/admin.key; commands on this machine find it.\n", c.Data)
+		if link, err := p.signIn(ctx, c); err == nil {
+			open = "Open the dashboard within 15 minutes, signed in: " + link + "\nThis link works once; rendermac dashboard makes another."
+		}
 	}
-	fmt.Fprintf(out, "RenderMac serves at %s. Pair a Mac with: rendermac devices pair\n", p.url)
+	fmt.Fprintf(out, "RenderMac serves at %s. Pair a Mac with: rendermac devices pair\n%s\n", p.url, open)
 }
 
 // otherMacs is the address that other machines reach, where the server listens

@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"rendermac/fence"
+	"rendermac/store/storetest"
+)
+
+// Below admin a page shows of devices what the API does, and nothing to act with.
+func TestDashboard_DevicesShowBuyersNoMoreThanTheAPI(t *testing.T) {
+	h := mustServe(t)
+	job := h.mustSubmit(h.submit)
+	s := storetest.MustDevice(t, h.db)
+	storetest.MustLease(t, h.db, s)
+	const facts, run, acts = "16 GB", "/jobs/", "Drain mini"
+	page := string(h.get("/devices", h.read).is(200).body)
+	for _, hidden := range []string{facts, run + job.ID, acts, "Pair a Mac", "Succeeded", "<dialog id=\"revoke\"", "data-tags"} {
+		if strings.Contains(page, hidden) {
+			t.Errorf("a reader is shown %q", hidden)
+		}
+	}
+	for _, shown := range []string{">mini<", "online", "1 busy", "transcode"} {
+		if !strings.Contains(page, shown) {
+			t.Errorf("a reader is not shown %q", shown)
+		}
+	}
+	page = string(h.get("/devices", h.admin).is(200).body)
+	for _, shown := range []string{facts, run + job.ID, acts, "Pair a Mac", "1 of 2 busy"} {
+		if !strings.Contains(page, shown) {
+			t.Errorf("an admin is not shown %q", shown)
+		}
+	}
+}
+
+func TestDashboard_DevicesTellHowLastRunsEnded(t *testing.T) {
+	h := mustServe(t)
+	s := storetest.MustDevice(t, h.db)
+	for range 2 {
+		h.mustSubmit(h.submit)
+		if _, err := h.db.Fail(context.Background(), storetest.Claim(s, storetest.MustLease(t, h.db, s)), fence.InputFailed, ""); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if page := string(h.get("/devices", h.admin).is(200).body); !strings.Contains(page, "0 of the last 2") {
+		t.Errorf("the page is %s", page)
+	}
+}
+
+func TestDashboard_DevicesShowRevokedOnesApart(t *testing.T) {
+	h := mustServe(t)
+	there, gone := storetest.MustPair(t, h.db, "there").DeviceID, storetest.MustPair(t, h.db, "gone").DeviceID
+	if _, err := h.db.Revoke(context.Background(), gone); err != nil {
+		t.Fatal(err)
+	}
+	for path, only := range map[string][2]string{"/devices": {there, gone}, "/devices?revoked=1": {gone, there}} {
+		page := string(h.get(path, h.admin).is(200).body)
+		if !strings.Contains(page, only[0]) || strings.Contains(page, only[1]) {
+			t.Errorf("%s shows %s, or does not show %s", path, only[1], only[0])
+		}
+	}
+}

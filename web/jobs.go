@@ -1,0 +1,93 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Jobs is the list of jobs.
+type Jobs struct {
+	Filter  JobFilter
+	Rows    []JobRow
+	Newest  bool   // whether it begins with the newest
+	Older   string // the cursor of the page after this one; empty at the end
+	Looked  bool   // the page ended for having looked long enough: more may match
+	Choices JobChoices
+}
+
+func (Jobs) template() string { return "jobs.html" }
+
+// JobChoices are what the filter offers.
+type JobChoices struct {
+	Services []string
+	Devices  []Choice
+}
+
+// Choice is a value and what people call it.
+type Choice struct{ Value, Name string }
+
+// JobRow is one job in the list.
+type JobRow struct {
+	ID, Name        string
+	Status          string
+	Service, Preset string
+	DeviceID        string // of the newest attempt; empty where there was none
+	Device          string
+	Progress        *Progress // while a device has it
+	Attempt         int       // the newest's number
+	WaitingOn       string    // the job whose output it needs
+	Reading         bool      // its files are being read first
+	Priority        int
+	Failure         string // why it has failed, or why its newest attempt did while it waits
+	Created         time.Time
+	Took            time.Duration // of what has run to its end
+	Labels          []Label
+}
+
+// Label is one of a job's own words.
+type Label struct{ Key, Value string }
+
+// IsNone tells that there is no job at all, not even one that does not match.
+func (j Jobs) IsNone() bool {
+	return len(j.Rows) == 0 && j.Newest && j.Older == "" && !j.Filter.Narrows()
+}
+
+// What is asked for, in short: "transcode · web-1080p".
+func (r JobRow) What() string { return what(r.Service, r.Preset) }
+
+func what(service, preset string) string {
+	name := service[strings.LastIndex(service, ".")+1:]
+	if preset != "" {
+		name += " · " + preset
+	}
+	return name
+}
+
+// Note is what there is to say of a job that no device has.
+func (r JobRow) Note() string {
+	var said []string
+	switch {
+	case r.Status == "failed":
+		return fullSentence(r.Failure)
+	case r.Status != "queued":
+		return ""
+	case r.WaitingOn != "":
+		said = append(said, "waits for another job")
+	case r.Reading:
+		said = append(said, "its files are read first")
+	case r.Attempt > 0:
+		said = append(said, "attempt "+strconv.Itoa(r.Attempt)+" ended: "+strings.TrimSuffix(r.Failure, "."))
+	}
+	if r.Priority != 0 {
+		said = append([]string{"priority " + signed(r.Priority)}, said...)
+	}
+	return strings.Join(said, ", ")
+}
+
+func signed(n int) string {
+	if n < 0 {
+		return "−" + strconv.Itoa(-n)
+	}
+	return "+" + strconv.Itoa(n)
+}

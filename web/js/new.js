@@ -1,0 +1,134 @@
+// New job: files come, a service is chosen, jobs are made.
+import { chosen, showChoice } from "./choice.js";
+import { clearFault, clearFaults, showFaults } from "./faults.js";
+import { Files } from "./files.js";
+import { listenForFiles } from "./drop.js";
+import { curlLines, rendermacLine } from "./lines.js";
+import { Memory } from "./memory.js";
+import { requestOf } from "./request.js";
+import { say } from "./say.js";
+import { jobsOf, submit } from "./submit.js";
+import { count } from "./words.js";
+
+const form = document.getElementById("new");
+const at = (id) => document.getElementById(id);
+const memory = new Memory(form.dataset.account);
+const files = new Files(at("rows"), { memory, elsewhere: form.dataset.store }, changed);
+let whenReady = false; // whether jobs are to be made once all files are here
+let making = false;
+
+function take(some, left) {
+  files.add(some);
+  at("left-out").hidden = left === "";
+  at("left-out").textContent = `Left out of the folder: ${left}.`;
+}
+
+// changed follows whatever changes in the form or the files.
+function changed() {
+  if (whenReady && files.unfinished() === 0) {
+    whenReady = false;
+    if (files.failed() > 0) say("A file has failed, so no jobs are made yet.");
+    else make();
+  }
+  showButton();
+  showLines();
+}
+
+function showButton() {
+  const { joins, min, max } = chosen();
+  const all = files.ready().length + files.unfinished();
+  const wait = files.unfinished() > 0 ? " when the uploads are done" : "";
+  const jobs = joins ? "the job" : all === 1 ? "the job" : count(all, "job");
+  const lacks = all === 0 ? "Drop or choose a file first." : all < min ? `It takes ${count(min, "file")} at least.` : all > max && joins ? `It takes ${max} files at most.` : "";
+  at("make").disabled = making || lacks !== "";
+  at("make").textContent = whenReady ? "Do not make them yet" : all === 0 ? "Make the job" : `Make ${jobs}${wait}`;
+  at("make-says").textContent = making ? "Being made…" : lacks || noteOf(all);
+}
+
+function noteOf(all) {
+  if (whenReady) return `Makes ${count(all, "job")} when ${count(files.unfinished(), "upload")} ${files.unfinished() === 1 ? "is" : "are"} done.`;
+  const { archive } = chosen();
+  const others = files.uploads().filter(({ file }) => /\.zip$/i.test(file.name) !== (archive !== "")).length;
+  if (others > 0) return archive ? `It takes a zip, and ${count(others, "file")} ${others === 1 ? "is" : "are"} none.` : `${count(others, "file")} ${others === 1 ? "is a zip" : "are zips"}: the services for images and for Remotion take those.`;
+  return files.failed() > 0 ? `${count(files.failed(), "file")} failed and ${files.failed() === 1 ? "gets" : "get"} no job.` : "";
+}
+
+function showLines() {
+  let request = { service: chosen().name };
+  try { request = requestOf(1); } catch { /* the fields say it when the jobs are made */ return; }
+  const names = files.uploads().filter(({ state }) => state !== "failed").map(({ file }) => file.name);
+  const lines = { rendermac: rendermacLine(request, names.length > 0 ? names : ["FILE"]), curl: curlLines(request, names.length > 0 ? names : ["FILE"], chosen().joins) };
+  for (const [name, text] of Object.entries(lines)) {
+    at(`line-${name}`).textContent = text;
+    at(`copy-${name}`).dataset.copy = text;
+  }
+}
+
+function pressed(event) {
+  event.preventDefault();
+  clearFaults();
+  if (files.unfinished() > 0) whenReady = !whenReady;
+  else make();
+  changed();
+}
+
+async function make() {
+  const { joins } = chosen();
+  const uploads = files.ready();
+  const groups = joins ? [uploads] : uploads.map((upload) => [upload]); // the files of each job
+  making = true;
+  showButton();
+  try {
+    const jobs = await submit(jobsOf(requestOf(groups.length), uploads, joins));
+    for (const { file } of uploads) memory.forget(file);
+    showMade(jobs, groups);
+  } catch (err) {
+    showFaults(err, groups);
+  }
+  making = false;
+  showButton();
+}
+
+function showMade(jobs, groups) {
+  at("made-title").textContent = jobs.length === 1 ? "The job is made." : `${count(jobs.length, "job")} are made.`;
+  at("made-jobs").replaceChildren(...jobs.map((job, i) => linkTo(job, groups[i])));
+  form.hidden = true;
+  at("made").hidden = false;
+  at("made-title").focus();
+}
+
+function linkTo(job, uploads) {
+  const link = document.createElement("a");
+  link.href = `/jobs/${job.id}`;
+  link.textContent = uploads.length === 1 ? uploads[0].file.name : `${uploads[0].file.name} and ${count(uploads.length - 1, "more file")}`;
+  const line = document.createElement("li");
+  line.append(link);
+  return line;
+}
+
+function again() {
+  at("made").hidden = true;
+  form.hidden = false;
+  at("choose").focus();
+}
+
+function edited({ target }) {
+  if (target.type === "checkbox") target.dataset.touched = "yes";
+  if (target.type === "radio") {
+    showChoice();
+    files.join(chosen().joins);
+    clearFaults();
+  }
+  clearFault(target);
+  changed();
+}
+
+form.addEventListener("input", edited);
+form.addEventListener("submit", pressed);
+at("more-new").addEventListener("click", () => { files.clear(); again(); });
+at("more-same").addEventListener("click", again);
+listenForFiles(take);
+memory.clear();
+showChoice();
+files.join(chosen().joins);
+changed();
