@@ -10,7 +10,6 @@ import (
 	"slices"
 	"time"
 
-	"rendermac/media"
 	"rendermac/web"
 )
 
@@ -24,13 +23,10 @@ const (
 // presets lists each once, with all the services that take it.
 func (s *Server) presets() (list []web.Preset) {
 	for _, service := range s.o.Catalogue.All() {
-		builtIn, _ := media.Lookup(service.Name)
-		for _, p := range service.Presets() {
+		for _, p := range offerOf(service, 0).Presets {
 			at := slices.IndexFunc(list, func(have web.Preset) bool { return have.Name == p.Name && have.Title == p.Title })
 			if at < 0 {
-				at = len(list)
-				own := !slices.ContainsFunc(builtIn.Presets(), func(b media.Preset) bool { return b.Name == p.Name })
-				list = append(list, web.Preset{Name: p.Name, Title: p.Title, Params: p.Params, Own: own})
+				at, list = len(list), append(list, web.Preset{OfferPreset: p})
 			}
 			list[at].Services = append(list[at].Services, service.Name)
 		}

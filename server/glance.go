@@ -26,6 +26,13 @@ func (k *glance[T]) get(mono func() time.Duration, age time.Duration, look func(
 	return k.value, k.err
 }
 
+// forget makes whoever asks next look again, for something has changed.
+func (k *glance[T]) forget() {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.looked = false
+}
+
 // glances holds a look for each account that has asked; "" is everybody's.
 type glances[T any] struct {
 	mu    sync.Mutex

@@ -84,6 +84,7 @@ func (s *Server) table() []route {
 		{http.MethodGet, "/devices", "showDevices", scopeNone, 200, "The dashboard: the Macs", plain(s.page("Devices", "/devices", s.showDevices), describePage)},
 		{http.MethodGet, "/settings", "showSettings", scopeNone, 200, "The dashboard: accounts, keys, webhooks, presets, storage", plain(s.page("Settings", "/settings", s.showSettings), describePage)},
 		{http.MethodGet, "/sign-in", "showSignIn", scopeNone, 200, "The dashboard: sign in by a link or by a key", plain(s.signInPage, describePage)},
+		{http.MethodGet, "/settings/accounts/{id}", "showJournal", scopeNone, 200, "The dashboard: where an account's credits went", plain(s.page("Account", "/settings", s.showJournal), describePage)},
 		{http.MethodGet, "/assets/{path}", "getAsset", scopeNone, 200, "The dashboard's styles and modules", plain(s.asset, describePage)},
 		{http.MethodGet, "/v1/openapi.json", "getOpenAPI", scopeNone, 200, "This document", serveDocument},
 		{http.MethodGet, "/healthz", "live", scopeNone, 200, "The server runs", typed(s.live)},

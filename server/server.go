@@ -68,6 +68,9 @@ type Server struct {
 	metrics   *Metrics
 	stats     glances[store.Stats]
 	days      glances[store.LastDay]
+	stored    glance[stored]
+	health    glance[[]string] // what is away: for people, /readyz looks itself
+	since     time.Time        // when it was made
 	handler   http.Handler
 	loops     sync.WaitGroup
 	cancel    context.CancelFunc

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 )
 
 // paramWords is how a param is called, and among which it stands.
@@ -69,13 +67,4 @@ func paramPlace(name string) int {
 func compareParams(a, b string) int {
 	group := func(name string) int { return slices.Index(groupOrder, wordsOfParam(name).group) }
 	return cmp.Or(cmp.Compare(group(a), group(b)), cmp.Compare(paramPlace(a), paramPlace(b)), cmp.Compare(a, b))
-}
-
-// Sentence begins a text with a capital letter.
-func Sentence(text string) string {
-	first, n := utf8.DecodeRuneInString(text)
-	if n == 0 {
-		return ""
-	}
-	return string(unicode.ToUpper(first)) + text[n:]
 }

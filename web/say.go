@@ -15,7 +15,7 @@ import (
 var words = template.FuncMap{
 	"bytes": Bytes, "duration": Duration, "seconds": Seconds, "count": Count, "plural": plural,
 	"percent": percent, "hundredths": hundredths, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
-	"field": fieldOf, "list": list,
+	"field": fieldOf, "list": list, "long": Long, "credits": credits, "thousands": thousands,
 }
 
 // Bytes says a size as the Finder does, in powers of ten.
@@ -100,12 +100,6 @@ func thousands(n int64) string { return Count(int(n)) }
 
 func credits(n int64) string { return plural(int(n), "credit", "credits") }
 
-// Sentence begins a text with a capital.
-func Sentence(text string) string {
-	first, size := utf8.DecodeRuneInString(text)
-	return string(unicode.ToUpper(first)) + text[size:]
-}
-
 func percent(share float64) string { return strconv.Itoa(int(math.Floor(share*100))) + " %" }
 
 func hundredths(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) }
@@ -123,11 +117,19 @@ func list(items ...string) []string { return items }
 
 func rfc3339(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
-// fullSentence makes one of "the Mac was not heard of".
-func fullSentence(text string) string {
+// Sentence begins a text with a capital letter.
+func Sentence(text string) string {
 	first, n := utf8.DecodeRuneInString(text)
 	if n == 0 {
 		return ""
 	}
-	return string(unicode.ToUpper(first)) + strings.TrimSuffix(text[n:], ".") + "."
+	return string(unicode.ToUpper(first)) + text[n:]
+}
+
+// fullSentence makes one of "the Mac was not heard of".
+func fullSentence(text string) string {
+	if text == "" {
+		return ""
+	}
+	return Sentence(strings.TrimSuffix(text, ".")) + "."
 }
