@@ -23,6 +23,8 @@ var stories = slices.Concat(
 	newJob,
 	faults,
 	signIn,
+	settings,
+	journal,
 )
 
 // now is when every story happens.
