@@ -15,7 +15,7 @@ import (
 var words = template.FuncMap{
 	"bytes": Bytes, "duration": Duration, "seconds": Seconds, "count": Count, "plural": plural,
 	"percent": percent, "hundredths": hundredths, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
-	"field": fieldOf, "list": list, "long": Long, "credits": credits, "thousands": thousands,
+	"field": fieldOf, "list": list, "credits": credits, "thousands": thousands,
 }
 
 // Bytes says a size as the Finder does, in powers of ten.

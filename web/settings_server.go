@@ -1,6 +1,9 @@
 package web
 
-import "time"
+import (
+	"strings"
+	"time"
+)
 
 // Storage is where files are kept, how many bytes, and for how long.
 type Storage struct {
@@ -53,6 +56,9 @@ type Backups struct {
 	Late   bool   // one is due since a while
 	Fault  string // why the folder cannot be read; empty where it can
 }
+
+// Often says how often: every day, every 6 hours.
+func (b Backups) Often() string { return "Every " + strings.TrimPrefix(Long(b.Every), "1 ") }
 
 // Backup is a copy of the database.
 type Backup struct {
