@@ -13,10 +13,10 @@ import (
 	"rendermac/web"
 )
 
-// How old facts may be that cost something to find out: a page that is open asks
-// again with every event.
+// How old facts may be that cost something to find out. A page that is open asks
+// again with every event, at most once a second; several share a look.
 const (
-	storedShown = 10 * time.Second
+	storedShown = 500 * time.Millisecond
 	healthShown = 10 * time.Second
 )
 

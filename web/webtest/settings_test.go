@@ -69,7 +69,7 @@ func TestSettings_AnAccountAndItsKey(t *testing.T) {
 	p.WaitText("It belongs to Acme Film.")
 	p.Click("Revoke the key")
 	p.WaitGone("Revoke render scripts…")
-	var no *api.Problem
+	var no *api.Error
 	if _, err := client.Services(t.Context()); !errors.As(err, &no) || no.Code != api.CodeUnauthenticated {
 		t.Errorf("with the revoked key: %v", err)
 	}
@@ -123,19 +123,23 @@ func TestSettings_AWebhookIsSentAgainAndGarbageRemoved(t *testing.T) {
 	p.WaitText("None is delivered.")
 	takes.Store(true)
 	p.Click("Pending")
+	p.WaitPath("/settings?state=pending")
 	p.Click("Send job.cancelled of job " + job.ID + " again")
 	p.WaitText("None is pending.")
 	p.Click("All")
+	p.WaitPath("/settings")
 	p.WaitText("The receiver answered 200")
 	p.WaitFor("#webhooks .s-succeeded")
 
+	uploads := `document.querySelectorAll("#storage dd[title]")[1].title`
+	p.Until(uploads + ` !== "0 bytes"`)
 	p.Click("Look what would be removed")
 	p.WaitText("What is removed cannot be brought back")
 	p.Axe()
 	p.Click("Remove it now")
 	p.WaitText("were freed.")
 	p.Click("Close")
-	p.WaitText("Uploads 0 bytes")
+	p.Until(uploads + ` === "0 bytes"`)
 }
 
 // Nothing that a key may not do is on the page, and what it may see is its own.
