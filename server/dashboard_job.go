@@ -1,9 +1,161 @@
 package server
 
 import (
+	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
+	"fmt"
+	"sort"
+	"strings"
 
+	"rendermac/api"
+	"rendermac/fence"
+	"rendermac/store"
 	"rendermac/web"
 )
 
-func (s *Server) showJob(context.Context, call) (web.Page, error) { return web.Job{}, nil }
+// maxJobEvents is how many stand on the page; a job has seldom more than twenty.
+const maxJobEvents = 500
+
+// showJob shows what GET /v1/jobs/{id} and its neighbours tell the same key.
+func (s *Server) showJob(ctx context.Context, c call) (web.Page, error) {
+	j, err := s.visibleJob(ctx, c, c.echo.Param("id"))
+	if err != nil {
+		return nil, err
+	}
+	page := web.Job{
+		ID: j.ID, Name: j.OutputName, Status: string(j.Status), Service: j.Service, Preset: presetOf(j.Params),
+		Failure: cmp.Or(orEmpty(j.FailureMessage), orEmpty(j.FailureCode)), FailureCode: orEmpty(j.FailureCode), Reading: j.Reading,
+		Priority: j.Priority, MaxAttempts: j.MaxAttempts, Deadline: j.Deadline, Created: j.CreatedAt, Started: j.StartedAt, Finished: j.FinishedAt,
+		Now: s.o.Now(), Params: factsOf(j.Params), Labels: labelsOf(j.Labels), Requires: requirements(j.Requires),
+	}
+	page.Inputs, page.Output = filesOf(j)
+	for _, of := range []func(context.Context, call, store.Job, *web.Job) error{
+		s.tellStory, s.nameOthers, s.tellWebhook, s.tellHold,
+	} {
+		if err := of(ctx, c, j, &page); err != nil {
+			return nil, err
+		}
+	}
+	return page, nil
+}
+
+// nameOthers says what the account and the jobs are called that this one names.
+func (s *Server) nameOthers(ctx context.Context, c call, j store.Job, page *web.Job) (err error) {
+	if c.isAdmin() {
+		page.Account = &web.Choice{Value: j.AccountID}
+		if page.Account.Name, err = s.o.DB.AccountName(ctx, j.AccountID); err != nil {
+			return err
+		}
+	}
+	for _, other := range []struct {
+		id   *string
+		link **web.JobLink
+	}{{j.WaitingOn, &page.WaitingOn}, {j.RetryOf, &page.RetryOf}} {
+		if other.id == nil {
+			continue
+		}
+		*other.link = &web.JobLink{ID: *other.id, Name: web.Short(*other.id)}
+		named, err := s.visibleJob(ctx, c, *other.id)
+		switch {
+		case err == nil:
+			(*other.link).Name = named.OutputName
+		case s.refusalOf(err).Code != api.CodeNotFound:
+			return err
+		}
+	}
+	return nil
+}
+
+// tellWebhook says who wants to be told; an admin is told what came of it.
+func (s *Server) tellWebhook(ctx context.Context, c call, j store.Job, page *web.Job) error {
+	if j.WebhookURL == nil {
+		return nil
+	}
+	page.Webhook = &web.Webhook{URL: *j.WebhookURL, Events: j.WebhookEvents}
+	if !c.isAdmin() {
+		return nil
+	}
+	list, err := s.o.DB.Deliveries(ctx, store.DeliveryFilter{JobID: j.ID, Limit: 20})
+	for _, d := range list {
+		page.Webhook.Deliveries = append(page.Webhook.Deliveries, web.Delivery{
+			ID: d.ID, Type: d.Type, State: d.State, Tries: d.Tries, Status: d.LastStatus, Error: orEmpty(d.LastError), Created: d.CreatedAt, Next: d.NextTryAt,
+		})
+	}
+	return err
+}
+
+func (s *Server) tellHold(ctx context.Context, _ call, j store.Job, page *web.Job) error {
+	if j.Hold == nil {
+		return nil
+	}
+	page.Hold = &web.Hold{Credits: j.Hold.Credits, State: j.Hold.State}
+	list, err := s.o.DB.JobMovements(ctx, j.ID)
+	for _, m := range list {
+		page.Hold.Movements = append(page.Hold.Movements, web.Movement{At: m.At, Kind: m.Kind, Debit: m.Debit, Credit: m.Credit, Amount: m.Amount})
+	}
+	return err
+}
+
+// factsOf is a JSON object as a list, its names in order.
+func factsOf(object json.RawMessage) (list []web.Fact) {
+	var fields map[string]json.RawMessage
+	_ = json.Unmarshal(object, &fields) // our own row, or nothing
+	for name, raw := range fields {
+		var text string
+		if json.Unmarshal(raw, &text) != nil {
+			var compact bytes.Buffer
+			_ = json.Compact(&compact, raw)
+			text = compact.String()
+		}
+		list = append(list, web.Fact{Name: name, Value: text})
+	}
+	sort.Slice(list, func(a, b int) bool { return list[a].Name < list[b].Name })
+	return list
+}
+
+func requirements(raw json.RawMessage) (list []web.Fact) {
+	var r api.Requires
+	if json.Unmarshal(raw, &r) != nil { // there are none
+		return nil
+	}
+	if len(r.Tags) > 0 {
+		list = append(list, web.Fact{Name: "Tags", Value: strings.Join(r.Tags, ", ")})
+	}
+	if r.MinMemoryGB != nil {
+		list = append(list, web.Fact{Name: "Memory", Value: fmt.Sprintf("at least %g GB", *r.MinMemoryGB)})
+	}
+	return list
+}
+
+// filesOf are the job's inputs, and its output once it has one.
+func filesOf(j store.Job) (inputs []web.File, output *web.File) {
+	media := showInputs(j)
+	for i, in := range j.Inputs {
+		inputs = append(inputs, web.File{
+			Name: cmp.Or(in.Name, in.UploadID, in.JobID), Path: in.Path, JobID: in.JobID, Bytes: in.Bytes, SHA256: in.SHA256, Media: webMedia(media[i]),
+		})
+	}
+	if a := j.Artifact; a != nil && j.Status == fence.JobSucceeded {
+		output = &web.File{
+			Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: webMedia(showMedia(a.Media)), Warnings: a.Warnings, Deleted: a.DeletedAt,
+		}
+	}
+	return inputs, output
+}
+
+func webMedia(m *api.Media) *web.Media {
+	if m == nil {
+		return nil
+	}
+	out := &web.Media{ByAgent: m.ReadBy == "agent", Container: m.Container, Seconds: m.DurationS, Oddity: m.Oddity}
+	for _, t := range m.Streams {
+		out.Tracks = append(out.Tracks, web.Track{
+			Kind: t.Kind, Codec: t.Codec, Tag: t.Tag, Profile: t.Profile, Width: t.Width, Height: t.Height, Rotation: t.Rotation, BitDepth: t.BitDepth,
+			Chroma: t.Chroma, FPS: t.FPS, SampleRate: t.SampleRate, Channels: t.Channels, Primaries: t.Color.Primaries, Transfer: t.Color.Transfer,
+			Matrix: t.Color.Matrix, Cover: t.AttachedPic, Language: t.Language,
+		})
+	}
+	return out
+}

@@ -1,6 +1,179 @@
 package web
 
+import (
+	"fmt"
+	"time"
+)
+
 // Job is one job's story.
-type Job struct{}
+type Job struct {
+	ID, Name        string
+	Status          string
+	Account         *Choice // an admin's to know
+	Service, Preset string
+	Failure         string // in words
+	FailureCode     string
+	Reading         int // files that are being read first
+	WaitingOn       *JobLink
+	RetryOf         *JobLink
+	Priority        int
+	MaxAttempts     int
+	Deadline        *time.Time
+	Created         time.Time
+	Started         *time.Time
+	Finished        *time.Time
+	Now             time.Time // of this look
+	Attempts        []Attempt // oldest first
+	Inputs          []File
+	Output          *File
+	Params          []Fact
+	Labels          []Label
+	Requires        []Fact
+	Webhook         *Webhook
+	Hold            *Hold
+	Events          []Event
+	MoreEvents      bool
+}
 
 func (Job) template() string { return "job.html" }
+
+func (j Job) title() string { return j.Name }
+
+// JobLink leads to another job.
+type JobLink struct{ ID, Name string }
+
+// Fact is a name and what there is to say of it.
+type Fact struct{ Name, Value string }
+
+// Attempt is one run of the job on one device.
+type Attempt struct {
+	ID, Status  string
+	Number      int
+	DeviceID    string
+	Device      string
+	Epoch       int64
+	Leased      time.Time
+	Ended       *time.Time
+	Phases      []Phase
+	Marks       []Mark
+	Progress    *Progress // while it is live
+	Failure     string
+	FailureCode string
+}
+
+// Phase is a stretch of an attempt: leased, downloading, running, uploading,
+// verifying; or "ran", where the events that would say more are gone.
+type Phase struct {
+	Name     string
+	From, To time.Time
+}
+
+// Mark is a moment of an attempt: leased, resumed, committed, cancelled.
+type Mark struct {
+	Kind  string
+	At    time.Time
+	Epoch int64 // of a resume
+}
+
+// Event is something that has happened to the job.
+type Event struct {
+	ID   int64
+	At   time.Time
+	Type string
+	Data string // JSON; empty where it says nothing
+}
+
+// Webhook is who wants to be told; Deliveries are an admin's to see.
+type Webhook struct {
+	URL        string
+	Events     []string
+	Deliveries []Delivery
+}
+
+// Delivery is one message and what has come of it.
+type Delivery struct {
+	ID, Type, State string
+	Tries           int
+	Status          *int // of the last answer
+	Error           string
+	Created         time.Time
+	Next            *time.Time
+}
+
+// Hold is what the job has set aside of its account's credits.
+type Hold struct {
+	Credits   int64
+	State     string // held, captured, released
+	Movements []Movement
+}
+
+// Movement is one line of the account's journal.
+type Movement struct {
+	At                  time.Time
+	Kind, Debit, Credit string
+	Amount              int64
+}
+
+// What is asked for, in short.
+func (j Job) What() string { return what(j.Service, j.Preset) }
+
+// HasEnded tells whether nothing more happens to it.
+func (j Job) HasEnded() bool {
+	return j.Status == "succeeded" || j.Status == "failed" || j.Status == "cancelled"
+}
+
+// MayCancel tells whether a cancel would change anything.
+func (j Job) MayCancel() bool { return !j.HasEnded() && j.Status != "cancelling" }
+
+// HasOutput tells whether there is something to download.
+func (j Job) HasOutput() bool { return j.Output != nil && j.Output.Deleted == nil }
+
+// Live is the attempt under way; nil where none is.
+func (j Job) Live() *Attempt {
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].Ended == nil {
+		return &j.Attempts[n-1]
+	}
+	return nil
+}
+
+// Took is how long it was from the first lease to the end; zero before.
+func (j Job) Took() time.Duration {
+	if j.Started == nil || j.Finished == nil {
+		return 0
+	}
+	return j.Finished.Sub(*j.Started)
+}
+
+// Sentence says how it stands, where the state alone does not.
+func (j Job) Sentence() string {
+	switch {
+	case j.Status == "failed":
+		return fullSentence(j.Failure)
+	case j.Status == "cancelling":
+		return "The Mac is told to stop; nothing of this run is kept."
+	case j.Status != "queued":
+		return ""
+	case j.Reading > 0:
+		return "The server reads " + plural(j.Reading, "file", "files") + " first, so that no Mac works on another."
+	case j.WaitingOn != nil:
+		return ""
+	case len(j.Attempts) > 0:
+		return fmt.Sprintf("Attempt %d has ended; the job waits for a Mac to try it again.", len(j.Attempts))
+	}
+	return "Waiting for a Mac with a free slot."
+}
+
+// Advice says what to do about a failure.
+func (j Job) Advice() string { return advice[j.FailureCode] }
+
+var advice = map[string]string{
+	"no_capacity":         "Start or pair a Mac that can run it and retry: a retry has no deadline.",
+	"lease_expired":       "See whether that Mac is awake and on the network, then retry.",
+	"provider_offline":    "See whether that Mac is awake and on the network, then retry.",
+	"download_failed":     "See how the Mac reaches the file, then retry.",
+	"upload_failed":       "See how the Mac reaches the store, then retry.",
+	"internal_error":      "The log below may say more. Mend that and retry.",
+	"runner_failed":       "The log below says what stood before it.",
+	"verification_failed": "The result was not what was asked for, so nothing of it was published. The log below may say why.",
+	"input_failed":        "Submit it again with a file that is there and whole.",
+}
