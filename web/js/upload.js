@@ -25,6 +25,7 @@ export class Upload {
   // run ends when the file is ready, has failed or was stopped.
   async run() {
     this.stopper = new AbortController();
+    this.rate = new Rate();
     this.become("uploading");
     try {
       const done = await this.all();
@@ -54,7 +55,6 @@ export class Upload {
   }
 
   async all() {
-    this.rate = new Rate();
     const parts = await this.begin();
     for (let round = 1; ; round++) {
       await parts.send();
