@@ -79,9 +79,7 @@ func (s *Server) tellWebhook(ctx context.Context, c call, j store.Job, page *web
 	}
 	list, err := s.o.DB.Deliveries(ctx, store.DeliveryFilter{JobID: j.ID, Limit: 20})
 	for _, d := range list {
-		page.Webhook.Deliveries = append(page.Webhook.Deliveries, web.Delivery{
-			ID: d.ID, Type: d.Type, State: d.State, Tries: d.Tries, Status: d.LastStatus, Error: orEmpty(d.LastError), Created: d.CreatedAt, Next: d.NextTryAt,
-		})
+		page.Webhook.Deliveries = append(page.Webhook.Deliveries, deliveryFacts(showDelivery(d), ""))
 	}
 	return err
 }
@@ -93,7 +91,7 @@ func (s *Server) tellHold(ctx context.Context, _ call, j store.Job, page *web.Jo
 	page.Hold = &web.Hold{Credits: j.Hold.Credits, State: j.Hold.State}
 	list, err := s.o.DB.JobMovements(ctx, j.ID)
 	for _, m := range list {
-		page.Hold.Movements = append(page.Hold.Movements, web.Movement{At: m.At, Kind: m.Kind, Debit: m.Debit, Credit: m.Credit, Amount: m.Amount})
+		page.Hold.Movements = append(page.Hold.Movements, web.Movement{ID: m.ID, At: m.At, Kind: m.Kind, Amount: m.Amount, Held: m.Held, Spent: m.Spent})
 	}
 	return err
 }

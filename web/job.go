@@ -90,28 +90,11 @@ type Webhook struct {
 	Deliveries []Delivery
 }
 
-// Delivery is one message and what has come of it.
-type Delivery struct {
-	ID, Type, State string
-	Tries           int
-	Status          *int // of the last answer
-	Error           string
-	Created         time.Time
-	Next            *time.Time
-}
-
 // Hold is what the job has set aside of its account's credits.
 type Hold struct {
 	Credits   int64
 	State     string // held, captured, released
 	Movements []Movement
-}
-
-// Movement is one line of the account's journal.
-type Movement struct {
-	At                  time.Time
-	Kind, Debit, Credit string
-	Amount              int64
 }
 
 // What is asked for, in short.

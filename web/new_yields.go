@@ -133,5 +133,3 @@ func (y yielded) prores() struct {
 	}
 	return kinds[3]
 }
-
-var codecNames = map[string]string{"h264": "H.264", "hevc": "HEVC", "prores": "ProRes", "aac": "AAC", "alac": "ALAC", "pcm": "PCM"}
