@@ -11,10 +11,16 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/labstack/echo/v4"
+	"github.com/labstack/echo/v4/middleware"
 )
 
 // shower makes what a page shows to whoever asks for it.
 type shower func(context.Context, call) (web.Page, error)
+
+var compressed = middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1000})
+
+// dashboard mounts what a browser is shown.
+func dashboard(handle echo.HandlerFunc) endpoint { return plain(compressed(handle), describePage) }
 
 // page is a page of the dashboard. Whoever has no session signs in first and
 // comes back.

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"bytes"
+	"compress/gzip"
+	"io"
 	"strings"
 	"testing"
 
@@ -32,4 +35,26 @@ func TestDashboard_LoadsNothingFromElsewhere(t *testing.T) {
 	for _, none := range []string{"/assets/web.go", "/assets/css/none.css", "/assets/../web.go", "/assets/templates/frame.html"} {
 		h.get(none, "").refuses(404, "not_found")
 	}
+}
+
+func TestDashboard_IsSentCompressed(t *testing.T) {
+	h := mustServe(t)
+	const style = "/assets/css/app.css"
+	plain := h.get(style, "").is(200)
+	for _, path := range []string{style, "/"} {
+		got := h.do("GET", path, h.admin, nil, "Accept-Encoding", "gzip").is(200)
+		if got.Header.Get("Content-Encoding") != "gzip" || got.Header.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%s came with %v", path, got.Header)
+		}
+	}
+	packed := h.do("GET", style, "", nil, "Accept-Encoding", "gzip")
+	unpacked, err := gzip.NewReader(bytes.NewReader(packed.body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := io.ReadAll(unpacked)
+	if err != nil || !bytes.Equal(text, plain.body) || len(packed.body)*2 > len(plain.body) {
+		t.Errorf("%d bytes of %d, %v", len(packed.body), len(plain.body), err)
+	}
+	h.do("GET", style, "", nil, "If-None-Match", packed.Header.Get("Etag"), "Accept-Encoding", "gzip").is(304)
 }

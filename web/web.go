@@ -44,7 +44,7 @@ func AssetByPath(name string) (Asset, error) {
 	}
 	text, err := fs.ReadFile(files, name)
 	digest := sha256.Sum256(text)
-	return Asset{Type: kind, ETag: `"` + hex.EncodeToString(digest[:8]) + `"`, Text: text}, err
+	return Asset{Type: kind, ETag: `W/"` + hex.EncodeToString(digest[:8]) + `"`, Text: text}, err
 }
 
 // Page is one of the pages that stand in the frame.
