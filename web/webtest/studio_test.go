@@ -145,16 +145,21 @@ func (s *studio) openAs(key, path string, options ...Option) *Page {
 	return Open(s.TB, s.url+path, append(options, Cookies(answer.Cookies()...))...)
 }
 
-// film makes a small real film of so many seconds.
+// film makes a small real film of so many seconds. The pictures of a long one repeat.
 func (s *studio) film(name string, seconds float64, size string) string {
 	s.Helper()
-	file := filepath.Join(s.TempDir(), name)
-	out, err := exec.Command("ffmpeg", "-nostdin", "-loglevel", "error", "-f", "lavfi", "-i", fmt.Sprintf("testsrc=size=%s:rate=25:duration=%g", size, seconds),
-		"-f", "lavfi", "-i", fmt.Sprintf("sine=duration=%g", seconds), "-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "-c:a", "aac", "-shortest", "file:"+file).CombinedOutput()
-	if err != nil {
+	pictures, file := filepath.Join(s.TempDir(), "pictures.mov"), filepath.Join(s.TempDir(), name)
+	s.ffmpeg("-f", "lavfi", "-i", fmt.Sprintf("testsrc=size=%s:rate=25:duration=%g", size, min(seconds, 4)),
+		"-c:v", "libx264", "-preset", "ultrafast", "-pix_fmt", "yuv420p", "file:"+pictures)
+	s.ffmpeg("-stream_loop", "-1", "-i", "file:"+pictures, "-f", "lavfi", "-i", "sine", "-t", fmt.Sprint(seconds), "-c:v", "copy", "-c:a", "aac", "file:"+file)
+	return file
+}
+
+func (s *studio) ffmpeg(args ...string) {
+	s.Helper()
+	if out, err := exec.Command("ffmpeg", append([]string{"-nostdin", "-loglevel", "error"}, args...)...).CombinedOutput(); err != nil {
 		s.Fatalf("make a film: %v: %s", err, out)
 	}
-	return file
 }
 
 // submit makes a job of a file through the API.
