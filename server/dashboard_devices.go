@@ -48,10 +48,11 @@ type macKnowledge struct {
 	shares map[string]*float64
 	lately map[string]store.Lately
 	runs   map[string][]web.MacRun
+	worked map[string]web.Day
 }
 
 func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (macKnowledge, error) {
-	k := macKnowledge{shares: map[string]*float64{}, runs: map[string][]web.MacRun{}}
+	k := macKnowledge{shares: map[string]*float64{}, runs: map[string][]web.MacRun{}, worked: map[string]web.Day{}}
 	stats, err := s.getStats(ctx, c, nil)
 	if err != nil {
 		return k, err
@@ -62,8 +63,14 @@ func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (
 	if k.lately, err = s.o.DB.Lately(ctx); err != nil {
 		return k, err
 	}
+	day, err := s.lastDay(ctx, c)
+	if err != nil {
+		return k, err
+	}
+	now := s.o.Now()
 	var ids []string
 	for _, d := range list {
+		k.worked[d.ID] = dayOf(day.Worked[d.ID], now)
 		ids = append(ids, d.Running...)
 	}
 	jobs, err := s.o.DB.JobsByID(ctx, ids)
@@ -71,6 +78,7 @@ func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (
 		if n := len(j.Attempts); n > 0 && j.Attempts[n-1].EndedAt == nil {
 			a := j.Attempts[n-1]
 			k.runs[a.DeviceID] = append(k.runs[a.DeviceID], runOnMac(j, a))
+			k.worked[a.DeviceID] = append(k.worked[a.DeviceID], stretch(a.LeasedAt, now, now))
 		}
 	}
 	return k, err
@@ -98,7 +106,7 @@ func (k macKnowledge) details(d store.Device) *web.MacDetails {
 	out := web.MacDetails{
 		Model: m.Model, OSVersion: m.OSVersion, CPUs: m.CPUs, MemoryBytes: m.MemoryBytes, FreeDisk: m.FreeDiskBytes, Encoders: m.Encoders, Features: m.Features,
 		AgentVersion: d.AgentVersion, Tags: d.Tags, Draining: d.Draining, Slots: d.Slots, AgentSlots: d.AgentSlots, Override: d.Override, PairedAt: d.PairedAt,
-		BusyShare: k.shares[d.ID], Ended: lately.Ended, Succeeded: lately.Succeeded, Runs: k.runs[d.ID],
+		BusyShare: k.shares[d.ID], Ended: lately.Ended, Succeeded: lately.Succeeded, Runs: k.runs[d.ID], Worked: k.worked[d.ID],
 	}
 	switch d.State {
 	case "online", "draining":

@@ -4,7 +4,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"rendermac/api"
 	"rendermac/fence"
@@ -25,9 +24,7 @@ func (s *Server) showOverview(ctx context.Context, c call) (web.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	day, err := s.days.of(c.only()).get(s.o.Mono, statsAge, func() (store.LastDay, error) {
-		return s.o.DB.LastDay(context.WithoutCancel(ctx), c.only())
-	})
+	day, err := s.lastDay(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -129,20 +126,17 @@ func (c call) macLanes(o store.Overview, day store.LastDay, loads []api.DeviceLo
 	for _, l := range loads {
 		shares[l.ID] = l.BusyShare
 	}
-	from := o.At.Add(-store.Day)
 	for _, m := range o.Machines {
 		lane := web.MacLane{ID: m.ID, Name: m.Name, State: m.State, Share: shares[m.ID]}
 		if c.isAdmin() {
 			lane.Slots, lane.Seen = &m.Slots, m.LastSeenAt
 		}
-		for _, s := range day.Worked[m.ID] {
-			lane.Worked = append(lane.Worked, stretch(from, s.From, s.To))
-		}
+		lane.Worked = dayOf(day.Worked[m.ID], o.At)
 		for _, r := range o.Runs {
 			if r.DeviceID == m.ID {
 				lane.Busy++
 				if c.sees(r.AccountID) {
-					lane.Worked = append(lane.Worked, stretch(from, r.LeasedAt, o.At))
+					lane.Worked = append(lane.Worked, stretch(r.LeasedAt, o.At, o.At))
 				}
 			}
 		}
@@ -164,8 +158,4 @@ func share(loads []api.DeviceLoad) *float64 {
 	}
 	worked /= float64(slots)
 	return &worked
-}
-
-func stretch(day, from, to time.Time) web.Stretch {
-	return web.Stretch{From: from.Sub(day).Minutes(), To: to.Sub(day).Minutes()}
 }

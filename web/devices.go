@@ -39,7 +39,8 @@ type MacDetails struct {
 	PairedAt              time.Time
 	Since                 *time.Time // of State: connected, last seen, revoked
 	BusyShare             *float64   // of its slots' time in the last 24 h
-	Ended, Succeeded      int        // of its last attempts
+	Worked                Day
+	Ended, Succeeded      int // of its last attempts
 	Runs                  []MacRun
 }
 
@@ -71,19 +72,12 @@ func (d Devices) Summary() string {
 	return fmt.Sprintf("%s, %d online, %s busy", plural(len(d.Macs), "Mac", "Macs"), online, working)
 }
 
-// maxSquares is how many slots are drawn; of more, the number says enough.
-const maxSquares = 16
-
 // Squares are the slots, each busy or free.
 func (m Mac) Squares() []bool {
-	if m.Own == nil || m.State == "revoked" || max(m.Own.Slots, m.Busy) > maxSquares {
+	if m.Own == nil || m.State == "revoked" {
 		return nil
 	}
-	squares := make([]bool, max(m.Own.Slots, m.Busy))
-	for i := range m.Busy {
-		squares[i] = true
-	}
-	return squares
+	return squares(m.Busy, m.Own.Slots)
 }
 
 // maxServices is how many stand in the row; the rest are in its details.

@@ -16,10 +16,13 @@ type MacLane struct {
 	Busy     int
 	Slots    *int     // nil where the key may not know
 	Share    *float64 // of its slots' time in the day; nil where the key may not know
-	Worked   []Stretch
+	Worked   Day
 }
 
-// Stretch is a time in which something ran, in minutes of the day that ends now.
+// Day is when something ran in the 24 hours that end now.
+type Day []Stretch
+
+// Stretch is a time in which something ran, in minutes of the day.
 type Stretch struct{ From, To float64 }
 
 const (
@@ -49,41 +52,47 @@ func (o Overview) MoreMacs() int { return len(o.Macs) - len(o.Lanes()) }
 // Squares are the slots, each busy or free; of those that may not be known, the
 // busy ones.
 func (m MacLane) Squares() []bool {
-	all := m.Busy
-	if m.Slots != nil {
-		all = max(all, *m.Slots)
+	if m.Slots == nil {
+		return squares(m.Busy, m.Busy)
 	}
+	return squares(m.Busy, *m.Slots)
+}
+
+// squares draw slots, those too that were taken away while they were busy. Of
+// more than a few, the number says enough.
+func squares(busy, slots int) []bool {
+	all := max(busy, slots)
 	if all > maxSlots {
 		return nil
 	}
-	squares := make([]bool, all)
-	for i := range m.Busy {
-		squares[i] = true
+	out := make([]bool, all)
+	for i := range busy {
+		out[i] = true
 	}
-	return squares
+	return out
 }
 
 // Path draws when it worked, on a ground of 1,440 by 10.
-func (m MacLane) Path() string {
-	var d strings.Builder
-	for _, s := range merged(m.Worked) {
+func (d Day) Path() string {
+	var path strings.Builder
+	for _, s := range merged(d) {
 		from, width := int(s.From), max(thinnest, int(s.To)-int(s.From))
 		from = min(from, dayMinutes-width)
-		d.WriteString("M" + strconv.Itoa(from) + " 5h" + strconv.Itoa(width))
+		path.WriteString("M" + strconv.Itoa(from) + " 5h" + strconv.Itoa(width))
 	}
-	return d.String()
+	return path.String()
 }
 
-// Summary says the lane in words.
-func (m MacLane) Summary() string {
+// Summary says it in words.
+func (d Day) Summary() string {
 	var worked float64
-	for _, s := range merged(m.Worked) {
+	for _, s := range merged(d) {
 		worked += s.To - s.From
 	}
 	if worked == 0 {
-		return "did not work in the last 24 hours"
+		return "Did not work in the last 24 hours"
 	}
-	return "worked for " + Duration(time.Duration(worked*float64(time.Minute)).Round(time.Minute)) + " of the last 24 hours"
+	return "Worked for " + Duration(time.Duration(worked*float64(time.Minute)).Round(time.Minute)) + " of the last 24 hours"
 }
 
 // merged are the stretches within the day, in order and apart from each other.

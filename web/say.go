@@ -14,7 +14,7 @@ import (
 // words are what templates say things with.
 var words = template.FuncMap{
 	"bytes": Bytes, "duration": Duration, "seconds": Seconds, "count": Count, "plural": plural,
-	"percent": percent, "hundredths": hundredths, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
+	"percent": percent, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
 	"field": fieldOf, "list": list, "credits": credits, "thousands": thousands,
 }
 
@@ -101,8 +101,6 @@ func thousands(n int64) string { return Count(int(n)) }
 func credits(n int64) string { return plural(int(n), "credit", "credits") }
 
 func percent(share float64) string { return strconv.Itoa(int(math.Floor(share*100))) + " %" }
-
-func hundredths(share float64) string { return strconv.FormatFloat(share*100, 'f', 1, 64) }
 
 // Short keeps the beginning and the end of an id: job_01kb…y0za.
 func Short(id string) string {

@@ -46,6 +46,7 @@ var (
 		m.Own.Model, m.Own.MemoryBytes, m.Own.CPUs = "Mac14,13 (Apple M2 Max)", 64<<30, 12
 		m.Own.Slots, m.Own.AgentSlots, m.Own.Override, m.Own.Tags = 4, 2, new(4), []string{"hdr", "studio-b"}
 		m.Own.BusyShare, m.Own.Ended, m.Own.Succeeded = new(0.638), 50, 48
+		m.Own.Worked = shifts(5)
 		m.Own.Runs = []web.MacRun{
 			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", File: "interview-with-the-director-long-version-2.mov", Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_1", Phase: "running", Fraction: 0.42, FPS: 187, LeftS: 252}},
 			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", File: "teaser.mp4", Service: "ffmpeg.hls", Progress: web.Progress{AttemptID: "att_2", Phase: "verifying", Fraction: 0.5}},
@@ -58,6 +59,7 @@ var (
 	drained = mini("c3", func(m *web.Mac) {
 		m.Name, m.State, m.Busy = "studio-2", "draining", 1
 		m.Own.Draining, m.Own.Ended, m.Own.Succeeded, m.Own.BusyShare = true, 12, 12, new(0.214)
+		m.Own.Worked = web.Day{{From: 1020, To: 1100}, {From: 1130, To: 1440}}
 		m.Own.Runs = []web.MacRun{{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zc", File: "مقابلة مع المخرج.mov", Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_3", Phase: "downloading", Unknown: true}}}
 	})
 	away = mini("d4", func(m *web.Mac) {
@@ -92,6 +94,7 @@ func fifty() (macs []web.Mac) {
 			m.Name = fmt.Sprintf("rack-%02d", n+1)
 			m.Own.Slots, m.Own.AgentSlots, m.Busy = 4, 4, n*7%5
 			m.Own.BusyShare, m.Own.Ended, m.Own.Succeeded = new(float64(n*37%100)/100), 50, 50-n*3%7
+			m.Own.Worked = shifts(n)
 			if n%9 == 4 {
 				m.State, m.Busy, m.Own.Since = "offline", 0, before(time.Duration(n)*time.Hour)
 			}
