@@ -10,19 +10,32 @@ import (
 var devices = []story{
 	{"devices/empty", admin("Devices", "/devices"), web.Devices{}},
 	{"devices/empty-to-readers", reader("Devices", "/devices"), web.Devices{}},
-	{"devices/states", admin("Devices", "/devices"), web.Devices{Macs: []web.Mac{
-		working, paired, drained, away, silent,
-	}}},
-	{"devices/names", admin("Devices", "/devices"), web.Devices{Macs: []web.Mac{
-		named("Mac mini in the machine room behind the second editing suite, the one with the yellow sticker that nobody may switch off over the weekend"),
-		named("استوديو التحرير ٢"), named("Xserve" + "-without-a-place-to-break-the-line-for-as-long-as-a-hundred-characters-of-it-go-on-and-on-and"),
-		named("<b>\"Büro\"</b> & 編集室"),
-	}}},
+	{"devices/states", admin("Devices", "/devices"), someMacs},
+	{"devices/details", admin("Devices", "/devices"), someMacs},
+	{"devices/names", admin("Devices", "/devices"), namedMacs},
 	{"devices/fifty", admin("Devices", "/devices"), web.Devices{Macs: fifty(), After: "dev_50"}},
 	{"devices/to-readers", reader("Devices", "/devices"), web.Devices{Macs: []web.Mac{known(working), known(away), known(paired)}}},
 	{"devices/revoked", admin("Devices", "/devices"), web.Devices{Revoked: true, Macs: []web.Mac{gone}}},
 	{"devices/none-revoked", admin("Devices", "/devices"), web.Devices{Revoked: true}},
+	{"devices/pair", admin("Devices", "/devices"), web.Devices{}},
+	{"devices/pair-waiting", admin("Devices", "/devices"), someMacs},
+	{"devices/pair-on-loopback", admin("Devices", "/devices"), web.Devices{}},
+	{"devices/pair-expired", admin("Devices", "/devices"), someMacs},
+	{"devices/paired", admin("Devices", "/devices"), someMacs},
+	{"devices/paired-online", admin("Devices", "/devices"), someMacs},
+	{"devices/change", admin("Devices", "/devices"), someMacs},
+	{"devices/revoke-idle", admin("Devices", "/devices"), namedMacs},
+	{"devices/revoke-busy", admin("Devices", "/devices"), someMacs},
 }
+
+var (
+	someMacs  = web.Devices{Macs: []web.Mac{working, paired, drained, away, silent}}
+	namedMacs = web.Devices{Macs: []web.Mac{
+		named("Mac mini in the machine room behind the second editing suite, the one with the yellow sticker that nobody may switch off over the weekend"),
+		named("استوديو التحرير ٢"), named("Xserve" + "-without-a-place-to-break-the-line-for-as-long-as-a-hundred-characters-of-it-go-on-and-on-and"),
+		named("<b>\"Büro\"</b> & 編集室"),
+	}}
+)
 
 var services = []string{"ffmpeg.transcode", "ffmpeg.thumbnail", "ffmpeg.concat", "ffmpeg.frames", "ffmpeg.loudness", "ffmpeg.hls", "remotion.render"}
 

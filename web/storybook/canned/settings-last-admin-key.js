@@ -1,4 +1,4 @@
-import { answer, click, done, opened, until } from "./settings-answers.js";
+import { answer, click, done, opened, until } from "./sheets.js";
 
 const { id } = document.querySelector("#api-keys [data-own]").dataset;
 answer({ [`DELETE /v1/keys/${id}`]: [409, { detail: "This is the last admin key: make another one first, then revoke this one." }] });

@@ -1,4 +1,4 @@
-import { answer, click, done, opened, set, until } from "./settings-answers.js";
+import { answer, click, done, opened, set, until } from "./sheets.js";
 
 answer({ "POST /v1/accounts": [422, { detail: "The account was not made.", errors: [{ location: "name", message: "is another account's" }, { location: "credit_limit", message: "must be a whole number" }] }] });
 click("[data-sheet=new-account]");

@@ -1,4 +1,4 @@
-import { accounts, answer, click, done, opened, until } from "./settings-answers.js";
+import { accounts, answer, click, done, opened, until } from "./sheets.js";
 
 answer({ "GET /v1/accounts?limit=500": accounts });
 click("[data-sheet=new-key]");

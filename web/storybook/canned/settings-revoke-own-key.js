@@ -1,4 +1,4 @@
-import { click, done, opened } from "./settings-answers.js";
+import { click, done, opened } from "./sheets.js";
 
 click("[data-sheet=revoke-key]");
 await opened("revoke-key");
