@@ -31,15 +31,17 @@ func accountFacts(a store.Account) web.Account {
 
 func (s *Server) keysShown(ctx context.Context, c call, nameOf func(string) (string, error)) (shown web.Keys, err error) {
 	in := struct{ Paging }{}
-	if in.Paging, err = c.paging("keys", "listKeys", keysShown); err != nil {
+	if in.Paging, err = c.paging("keys", "newestKeys", keysShown); err != nil {
 		return shown, err
 	}
-	list, err := s.listKeys(ctx, c, &in)
+	shown.Revoked = c.echo.QueryParam("revoked") != ""
+	list, err := s.o.DB.NewestKeys(ctx, shown.Revoked, in.Cursor, in.Limit+1)
 	if err != nil {
 		return shown, err
 	}
-	list.seal("listKeys")
-	for _, k := range list.Body.Items {
+	rows := page(list, in.Limit, func(k store.Key) string { return k.ID }, showKey)
+	rows.seal("newestKeys")
+	for _, k := range rows.Body.Items {
 		account, err := nameOf(k.AccountID)
 		if err != nil {
 			return shown, err
@@ -48,7 +50,7 @@ func (s *Server) keysShown(ctx context.Context, c call, nameOf func(string) (str
 			ID: k.ID, Name: k.Name, Account: account, Scope: k.Scope, CreatedAt: k.CreatedAt, RevokedAt: k.RevokedAt, Own: k.ID == c.key.ID,
 		})
 	}
-	shown.Paging = c.turning("keys", "#api-keys", list.Body.NextCursor)
+	shown.Paging = c.turning("keys", "#api-keys", rows.Body.NextCursor)
 	return shown, nil
 }
 

@@ -66,9 +66,19 @@ func (k *Key) columns(created *int64, revoked *sql.NullInt64) []any {
 }
 
 // Keys lists keys, revoked ones too, the oldest first, after an id.
-func (db *DB) Keys(ctx context.Context, after string, limit int) (list []Key, err error) {
+func (db *DB) Keys(ctx context.Context, after string, limit int) ([]Key, error) {
+	return db.keys(ctx, `WHERE id > ? ORDER BY id LIMIT ?`, after, limit)
+}
+
+// NewestKeys lists those that were revoked, or the others, before an id unless that
+// is empty.
+func (db *DB) NewestKeys(ctx context.Context, revoked bool, before string, limit int) ([]Key, error) {
+	return db.keys(ctx, `WHERE (revoked_at IS NOT NULL) = ?1 AND (?2 = '' OR id < ?2) ORDER BY id DESC LIMIT ?3`, revoked, before, limit)
+}
+
+func (db *DB) keys(ctx context.Context, where string, args ...any) (list []Key, err error) {
 	err = db.read(ctx, func(q querier) error {
-		return q.each(`SELECT `+keyColumns+` FROM api_keys WHERE id > ? ORDER BY id LIMIT ?`, []any{after, limit}, func(rows *sql.Rows) error {
+		return q.each(`SELECT `+keyColumns+` FROM api_keys `+where, args, func(rows *sql.Rows) error {
 			var k Key
 			var created int64
 			var revoked sql.NullInt64

@@ -51,8 +51,14 @@ var scopes = map[string]string{
 	"admin":  "everything, for all accounts",
 }
 
-// Keys is a page of them, the oldest first.
+// Keys is a page of them, the newest first.
 type Keys struct {
-	Rows []Key
+	Revoked bool // whether these are the revoked ones
+	Rows    []Key
 	Paging
+}
+
+// Choices lead to those that work, and to the others.
+func (k Keys) Choices() []choice {
+	return []choice{{"In use", "/settings#api-keys", !k.Revoked}, {"Revoked", "/settings?revoked=1#api-keys", k.Revoked}}
 }

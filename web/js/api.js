@@ -13,19 +13,19 @@ export class Problem extends Error {
 
 // call sends one request. headers are few: Idempotency-Key.
 export async function call(method, path, body, headers = {}) {
-  let answer;
+  let answer, read;
   try {
     answer = await fetch(path, {
       method,
       headers: body === undefined ? headers : { "Content-Type": "application/json", ...headers },
       body: body === undefined ? undefined : JSON.stringify(body),
     });
-  } catch {
+    const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
+    read = isJSON ? await answer.json() : null;
+  } catch { // also where the answer breaks off in its middle
     throw new Problem(0, { detail: "The server does not answer. Nothing is known to have changed; try again." });
   }
   if (answer.status === 401) signInAgain();
-  const isJSON = (answer.headers.get("Content-Type") || "").includes("json");
-  const read = isJSON ? await answer.json() : null;
   if (!answer.ok) throw new Problem(answer.status, read || {}, Number(answer.headers.get("Retry-After")) || 0);
   return read;
 }

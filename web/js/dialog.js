@@ -15,6 +15,13 @@ export function openSheet(sheet) {
 
 function listen(sheet) {
   heard.add(sheet);
+  // The second of a double click meets a sheet that the first one has opened.
+  sheet.addEventListener("click", (event) => {
+    if (event.detail > 1 && event.target.closest("button")) {
+      event.preventDefault();
+      event.stopPropagation();
+    }
+  }, true);
   sheet.addEventListener("click", (event) => {
     if (event.target.closest("[data-close]")) sheet.close();
   });

@@ -3,6 +3,7 @@ import { call } from "./api.js";
 import { onSubmit } from "./dialog.js";
 import { offerCopy, showOnce } from "./settings_secret.js";
 import { say } from "./say.js";
+import { orUnanswered } from "./unanswered.js";
 
 const made = document.getElementById("made-secret");
 let chosen = ""; // the id of the account that an open sheet is about
@@ -34,12 +35,12 @@ function showSecret(account, replaced) {
 
 export function offerAccounts(refresh) {
   const at = (id) => document.getElementById(id);
-  const send = (id, act) => onSubmit(at(id).querySelector("form"), async (form) => {
-    await act(form);
-    refresh();
-  });
+  const send = (id, act) => onSubmit(at(id).querySelector("form"), (form) => act(form).finally(refresh));
   send("new-account", async (form) => {
-    const account = await call("POST", "/v1/accounts", { name: form.elements.name.value, credit_limit: limitOf(form) });
+    const account = await orUnanswered(
+      call("POST", "/v1/accounts", { name: form.elements.name.value, credit_limit: limitOf(form) }),
+      "The account may have been made all the same: if it stands in the list, make it a new webhook secret, for nobody has seen its first one.",
+    );
     at("new-account").close();
     showSecret(account, false);
   });
@@ -53,7 +54,10 @@ export function offerAccounts(refresh) {
     say(`${account.name} is changed`);
   });
   send("replace-secret", async () => {
-    const account = await call("POST", `/v1/accounts/${chosen}/webhook-secret`);
+    const account = await orUnanswered(
+      call("POST", `/v1/accounts/${chosen}/webhook-secret`),
+      "The secret may have been replaced all the same, and nobody has seen the new one. Make another, and give it to all receivers at once: the one that they have may sign no more.",
+    );
     at("replace-secret").close();
     showSecret(account, true);
   });

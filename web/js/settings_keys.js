@@ -3,6 +3,7 @@ import { call } from "./api.js";
 import { onSubmit } from "./dialog.js";
 import { offerCopy, showOnce } from "./settings_secret.js";
 import { say } from "./say.js";
+import { orUnanswered } from "./unanswered.js";
 
 const made = document.getElementById("made-key");
 let chosen = {}; // the data of the key that the sheet is about
@@ -25,7 +26,9 @@ async function offerChoice(list) {
       options.push(...page.items.map(({ id, name }) => new Option(name, id)));
       cursor = page.next_cursor;
     }
+    const chosen = list.value;
     list.replaceChildren(...options);
+    if (chosen) list.value = chosen;
   } catch (err) {
     say(err.message);
   }
@@ -38,7 +41,10 @@ function openRevoke(sheet, about) {
 }
 
 async function make({ elements: { name, account_id: account, scope } }) {
-  const key = await call("POST", "/v1/keys", { name: name.value, account_id: account.value, scope: scope.value });
+  const key = await orUnanswered(
+    call("POST", "/v1/keys", { name: name.value, account_id: account.value, scope: scope.value }),
+    "The key may have been made all the same, and nobody has seen it. Look at the newest in the list: if it stands there, revoke it, then make another.",
+  );
   document.getElementById("new-key").close();
   made.querySelector("[data-usage]").textContent =
     `export RENDERMAC_URL=${location.origin}\nexport RENDERMAC_API_KEY=…\nrendermac jobs\ncurl -H "Authorization: Bearer $RENDERMAC_API_KEY" "$RENDERMAC_URL/v1/jobs"`;
@@ -54,10 +60,7 @@ async function revoke() {
 
 export function offerKeys(refresh) {
   for (const [id, act] of [["new-key", make], ["revoke-key", revoke]]) {
-    onSubmit(document.getElementById(id).querySelector("form"), async (form) => {
-      await act(form);
-      refresh();
-    });
+    onSubmit(document.getElementById(id).querySelector("form"), (form) => act(form).finally(refresh));
   }
   offerCopy(made);
 }

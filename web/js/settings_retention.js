@@ -2,16 +2,12 @@
 import { call } from "./api.js";
 import { onSubmit, openSheet } from "./dialog.js";
 import { say } from "./say.js";
+import { orUnanswered } from "./unanswered.js";
+import { bytes } from "./words.js";
 
 const sheet = document.getElementById("gc");
 const kinds = [["outputs", "Outputs"], ["uploads", "Uploads"], ["open_uploads", "Uploads that were never finished"],
   ["logs", "Logs of runs"], ["events", "Events"], ["deliveries", "Records of webhooks"]];
-
-function bytes(n) {
-  const unit = Math.min(Math.floor(Math.log10(Math.max(n, 1)) / 3), 4);
-  const value = n / 1000 ** unit;
-  return `${value.toFixed(unit > 1 && value < 9.95 ? 1 : 0)} ${["bytes", "kB", "MB", "GB", "TB"][unit]}`;
-}
 
 // rowsOf lists what there is any of; a log has no size of its own.
 function rowsOf(report) {
@@ -63,7 +59,7 @@ async function look(event) {
 export function offerRetention(refresh) {
   document.getElementById("settings").addEventListener("click", (event) => { if (event.target.id === "look") look(event); });
   onSubmit(sheet.querySelector("form"), async () => {
-    show(await call("POST", "/v1/gc", { dry_run: false }));
+    show(await orUnanswered(call("POST", "/v1/gc", { dry_run: false }), "It may have been removed all the same, or in part: close this and look again."));
     refresh();
   });
 }

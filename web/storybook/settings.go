@@ -15,10 +15,12 @@ var settings = []story{
 	{"settings/names", admin("Settings", "/settings"), settingsOf(oddSettings)},
 	{"settings/many", admin("Settings", "/settings"), settingsOf(many)},
 	{"settings/none-failed", admin("Settings", "/settings"), settingsOf(func(s *web.Settings) { s.Admin.Deliveries.State = "failed" })},
+	{"settings/revoked-keys", admin("Settings", "/settings"), settingsOf(revokedKeys)},
 	{"settings/degraded", admin("Settings", "/settings"), settingsOf(degraded)},
 	{"settings/new-account", admin("Settings", "/settings"), settingsOf(nil)},
 	{"settings/made-secret", admin("Settings", "/settings"), settingsOf(oddSettings)},
 	{"settings/new-key", admin("Settings", "/settings"), settingsOf(busy)},
+	{"settings/key-unanswered", admin("Settings", "/settings"), settingsOf(busy)},
 	{"settings/made-key", admin("Settings", "/settings"), settingsOf(busy)},
 	{"settings/revoke-own-key", admin("Settings", "/settings"), settingsOf(nil)},
 	{"settings/last-admin-key", admin("Settings", "/settings"), settingsOf(nil)},
@@ -76,9 +78,7 @@ var presets = []web.Preset{
 func busy(s *web.Settings) {
 	a := s.Admin
 	a.Accounts.Rows = append(a.Accounts.Rows, account("b2", "acme", new(int64(5000)), 240, 1812), account("c3", "globex", new(int64(500)), 60, 560))
-	revoked := apiKey("k4", "old laptop", "acme", "submit", false)
-	revoked.RevokedAt = before(2 * day)
-	a.Keys.Rows = append(a.Keys.Rows, apiKey("k2", "render scripts", "acme", "submit", false), apiKey("k3", "wall screen", "studio", "read", false), revoked)
+	a.Keys.Rows = append(a.Keys.Rows, apiKey("k2", "render scripts", "acme", "submit", false), apiKey("k3", "wall screen", "studio", "read", false))
 	a.Deliveries = web.Deliveries{Again: 840, Rows: []web.Delivery{
 		{ID: "whd_1", JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", Account: "acme", URL: "https://hooks.acme.example/rendermac", Event: "job.succeeded", State: "pending", CreatedAt: now.Add(-20 * time.Second)},
 		{ID: "whd_2", JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", Account: "acme", URL: "https://hooks.acme.example/rendermac", Event: "job.failed", State: "pending", Tries: 4, LastStatus: new(503), LastError: "the receiver answered 503: it must answer 2xx", NextTry: new(now.Add(14 * time.Minute)), CreatedAt: now.Add(-time.Hour)},
@@ -93,6 +93,15 @@ func busy(s *web.Settings) {
 	a.Storage.Retention.Outputs, a.Storage.Retention.OutputsMaxBytes = 30*day, 2<<40
 	a.Backups = web.Backups{Every: day, Keep: 7, Folder: "/Volumes/Safe/rendermac", Count: 7, Last: &web.Backup{At: now.Add(-5 * time.Hour), File: "rendermac-20261201T093000Z.db", Bytes: 48_200_000}}
 	a.Server.WideURL, a.Server.Public = "http://192.168.1.20:7420", true
+}
+
+func revokedKeys(s *web.Settings) {
+	s.Admin.Keys = web.Keys{Revoked: true}
+	for n, name := range []string{"old laptop", "trial"} {
+		key := apiKey(fmt.Sprint("r", n), name, "studio", "submit", false)
+		key.RevokedAt = before(time.Duration(n+2) * day)
+		s.Admin.Keys.Rows = append(s.Admin.Keys.Rows, key)
+	}
 }
 
 func oddSettings(s *web.Settings) {
