@@ -18,11 +18,12 @@ func (s *Server) showDevices(ctx context.Context, c call) (web.Page, error) {
 	if revoked {
 		states = []string{"revoked"}
 	}
-	list, err := s.o.DB.Devices(ctx, states, c.echo.QueryParam("after"), maxMacs+1)
+	after := c.echo.QueryParam("after")
+	list, err := s.o.DB.Devices(ctx, states, after, maxMacs+1)
 	if err != nil {
 		return nil, err
 	}
-	page := web.Devices{Revoked: revoked}
+	page := web.Devices{Revoked: revoked, Part: after != "" || len(list) > maxMacs}
 	if len(list) > maxMacs {
 		list = list[:maxMacs]
 		page.After = list[maxMacs-1].ID

@@ -2,8 +2,10 @@ package server
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"rendermac/fence"
 	"rendermac/store/storetest"
@@ -46,6 +48,47 @@ func TestDashboard_DevicesTellHowLastRunsEnded(t *testing.T) {
 	}
 	if page := string(h.get("/devices", h.admin).is(200).body); !strings.Contains(page, "0 of the last 2") {
 		t.Errorf("the page is %s", page)
+	}
+}
+
+// What runs now is in the lane as well as what has ended.
+func TestDashboard_DevicesShowWhenEachWorked(t *testing.T) {
+	h := mustServe(t)
+	s := storetest.MustDevice(t, h.db)
+	h.mustSubmit(h.submit)
+	ended := storetest.Claim(s, storetest.MustLease(t, h.db, s))
+	h.clock.Advance(storetest.TTL / 2)
+	if _, err := h.db.Fail(context.Background(), ended, fence.InputFailed, ""); err != nil {
+		t.Fatal(err)
+	}
+	h.clock.Advance(time.Hour)
+	h.mustSubmit(h.submit)
+	storetest.MustLease(t, h.db, s)
+	h.clock.Advance(storetest.TTL / 2)
+	page := h.shown("/devices", h.admin)
+	for _, want := range []string{`d="M1379 5h3M1437 5h3"`, "Worked for 1 min of the last 24 hours"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page does not have %q", want)
+		}
+	}
+	if strings.Contains(h.shown("/devices", h.read), "lane") {
+		t.Error("a reader is shown when the Macs worked")
+	}
+}
+
+func TestDashboard_DevicesTurn(t *testing.T) {
+	h := mustServe(t)
+	for n := range maxMacs + 1 {
+		storetest.MustPair(t, h.db, fmt.Sprint("mac ", n))
+	}
+	first := h.shown("/devices", h.admin)
+	_, next, found := strings.Cut(first, `href="/devices?after=`)
+	next, _, _ = strings.Cut(next, `"`)
+	if !found || strings.Count(first, "data-row") != maxMacs || !strings.Contains(first, "200 Macs on this page") {
+		t.Fatal("the first page does not end with where it goes on")
+	}
+	if last := h.shown("/devices?after="+next, h.admin); strings.Count(last, "data-row") != 1 || strings.Contains(last, "More Macs") {
+		t.Errorf("the last page is %s", last)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 type Devices struct {
 	Macs    []Mac
 	Revoked bool   // whether the revoked ones are shown, and no others
+	Part    bool   // whether there are more than these
 	After   string // where the list goes on; empty at its end
 }
 
@@ -53,7 +54,7 @@ type MacRun struct {
 // Committed tells whether all is delivered: revoking does not undo that (F6).
 func (r MacRun) Committed() bool { return r.Phase == "verifying" }
 
-// Summary counts what is there: "12 Macs, 9 online, 7 of 20 slots busy."
+// Summary counts what is there: "12 Macs, 9 online, 7 of 20 slots busy".
 func (d Devices) Summary() string {
 	online, busy, slots := 0, 0, 0
 	for _, m := range d.Macs {
@@ -69,7 +70,11 @@ func (d Devices) Summary() string {
 	if slots > 0 {
 		working = fmt.Sprintf("%d of %s", busy, plural(slots, "slot", "slots"))
 	}
-	return fmt.Sprintf("%s, %d online, %s busy", plural(len(d.Macs), "Mac", "Macs"), online, working)
+	macs := plural(len(d.Macs), "Mac", "Macs")
+	if d.Part {
+		macs += " on this page"
+	}
+	return fmt.Sprintf("%s, %d online, %s busy", macs, online, working)
 }
 
 // Squares are the slots, each busy or free.

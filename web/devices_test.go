@@ -51,4 +51,7 @@ func TestDevices_AreCounted(t *testing.T) {
 	if got := (Devices{Macs: macs}).Summary(); got != "3 Macs, 2 online, 3 of 8 slots busy" {
 		t.Errorf("to an admin: %s", got)
 	}
+	if got := (Devices{Macs: macs, Part: true}).Summary(); got != "3 Macs on this page, 2 online, 3 of 8 slots busy" {
+		t.Errorf("of a page: %s", got)
+	}
 }

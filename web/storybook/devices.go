@@ -13,7 +13,7 @@ var devices = []story{
 	{"devices/states", admin("Devices", "/devices"), someMacs},
 	{"devices/details", admin("Devices", "/devices"), someMacs},
 	{"devices/names", admin("Devices", "/devices"), namedMacs},
-	{"devices/fifty", admin("Devices", "/devices"), web.Devices{Macs: fifty(), After: "dev_50"}},
+	{"devices/fifty", admin("Devices", "/devices"), web.Devices{Macs: fifty(), Part: true, After: "dev_50"}},
 	{"devices/to-readers", reader("Devices", "/devices"), web.Devices{Macs: []web.Mac{known(working), known(away), known(paired)}}},
 	{"devices/revoked", admin("Devices", "/devices"), web.Devices{Revoked: true, Macs: []web.Mac{gone}}},
 	{"devices/none-revoked", admin("Devices", "/devices"), web.Devices{Revoked: true}},
