@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"net"
 	"net/http"
 	"net/url"
@@ -43,10 +44,15 @@ func (s *Server) bySession(c echo.Context) (store.Key, error) {
 }
 
 // crossSite refuses what another site makes a browser send with our cookie. It
-// would have to come without saying where from, or say another origin.
+// would have to come without saying where from, or say another origin. A browser's
+// own word that it is another's counts too, for isOwn trusts the Host header.
 func (s *Server) crossSite(c echo.Context) *refusal {
 	r := c.Request()
-	if r.Method == http.MethodGet || r.Method == http.MethodHead || s.isOwn(c, r.Header.Get("Origin")) {
+	if r.Method == http.MethodGet || r.Method == http.MethodHead {
+		return nil
+	}
+	site := r.Header.Get("Sec-Fetch-Site")
+	if s.isOwn(c, r.Header.Get("Origin")) && (site == "" || site == "same-origin") {
 		return nil
 	}
 	return refuse(http.StatusForbidden, api.CodeForbidden,
@@ -91,12 +97,20 @@ func sessionToken(c echo.Context) string {
 	return cookie.Value
 }
 
+// isSecure says whether the browser came by TLS, which may end in front of us. The
+// Origin tells: on this machine itself, whoever comes without it would lose a cookie
+// that is Secure.
+func (s *Server) isSecure(c echo.Context) bool {
+	origin := c.Request().Header.Get("Origin")
+	return c.Scheme() == "https" || strings.HasPrefix(cmp.Or(origin, s.base(c)), "https:")
+}
+
 // keepCookie is the header that makes the browser keep a token; lasting nothing, it
 // forgets it.
 func (s *Server) keepCookie(c echo.Context, token string, lasting time.Duration) string {
 	cookie := http.Cookie{
 		Name: cookieName(c), Value: token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
-		Secure: c.Scheme() == "https" || strings.HasPrefix(s.base(c), "https:"), MaxAge: int(lasting / time.Second),
+		Secure: s.isSecure(c), MaxAge: int(lasting / time.Second),
 	}
 	if lasting <= 0 {
 		cookie.MaxAge = -1

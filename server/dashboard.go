@@ -28,6 +28,7 @@ func (s *Server) page(title, at string, show shower) echo.HandlerFunc {
 	return func(c echo.Context) error {
 		key, session, err := s.authenticate(c)
 		if isUnauthenticated(err) {
+			c.Response().Header().Set("Cache-Control", "no-store")
 			return c.Redirect(http.StatusSeeOther, "/sign-in?next="+url.QueryEscape(c.Request().URL.RequestURI()))
 		}
 		if err != nil {
@@ -82,7 +83,8 @@ func (s *Server) webHeaders(c echo.Context) {
 	h := c.Response().Header()
 	h.Set("Content-Security-Policy", web.CSP(s.o.StoreOrigin))
 	h.Set("X-Content-Type-Options", "nosniff")
-	h.Set("Referrer-Policy", "no-referrer")
+	h.Set("Referrer-Policy", "no-referrer") // a form's post would say "Origin: null": everything is sent by fetch
+	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 }
 
 func describePage(m *mount, op *huma.Operation) {

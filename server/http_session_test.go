@@ -74,6 +74,8 @@ func TestSession_TheCookieIsForThisServerAlone(t *testing.T) {
 		"as it is":                 {"", nil, "", false},
 		"an https public URL":      {"https://farm.example", nil, "", true},
 		"an http public URL":       {"http://farm.example", nil, "", false},
+		"by the public URL":        {"https://farm.example", []string{"Origin", "https://farm.example"}, "", true},
+		"beside the public URL":    {"https://farm.example", []string{"Origin", "here"}, "", false},
 		"a trusted proxy's scheme": {"", []string{"X-Forwarded-Proto", "https", "X-Forwarded-Host", "farm.example"}, "rendermac_443", true},
 		"a trusted proxy's port":   {"", []string{"X-Forwarded-Host", "farm.example:8080"}, "rendermac_8080", false},
 		"a host without a port":    {"", []string{"X-Forwarded-Host", "farm.example"}, "rendermac_80", false},
@@ -81,6 +83,9 @@ func TestSession_TheCookieIsForThisServerAlone(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			h := mustServe(t, func(o *Options) { o.PublicURL, o.TrustedProxies = c.publicURL, []string{"127.0.0.0/8"} })
+			for i := range c.headers {
+				c.headers[i] = strings.Replace(c.headers[i], "here", h.url, 1)
+			}
 			r := h.do("POST", "/session", "", api.SessionRequest{Key: h.admin}, c.headers...).is(204)
 			mustCookie(r)
 			got, want := r.Cookies()[0], c.cookie
@@ -119,6 +124,10 @@ func TestSession_CrossSiteRequestsAreRefused(t *testing.T) {
 			h.do("POST", "/session", "", api.SessionRequest{Key: h.read}, "Origin", origin).refuses(403, "forbidden")
 		}
 	}
+	for _, site := range []string{"cross-site", "same-site", "none"} { // whatever the Host header has made of the Origin
+		h.do("POST", "/v1/jobs/"+job.ID+"/cancel", "", nil, "Cookie", cookie, "Origin", h.url, "Sec-Fetch-Site", site).refuses(403, "forbidden")
+	}
+	h.do("PATCH", "/v1/jobs/"+job.ID, "", `{"priority":0}`, "Cookie", cookie, "Origin", h.url, "Sec-Fetch-Site", "same-origin").is(200)
 	if j := into[api.Job](h.get("/v1/jobs/"+job.ID, h.submit).is(200)); j.Status != api.JobQueued || j.Priority != 0 {
 		t.Errorf("the job is %s with priority %d", j.Status, j.Priority)
 	}
@@ -147,6 +156,34 @@ func TestSession_SignsOut(t *testing.T) {
 	h.with(cookie, "GET", "/v1/jobs", nil).refuses(401, "unauthenticated")
 	h.with(other, "GET", "/v1/jobs", nil).is(200)
 	h.do("DELETE", "/session", "", nil).is(204)
+}
+
+// What the browser has forgotten works no more for whoever has seen it.
+func TestSession_SigningInAnewEndsTheOneBefore(t *testing.T) {
+	h := mustServe(t)
+	before, other := h.mustSignIn(h.read), h.mustSignIn(h.read)
+	h.with(before, "POST", "/session", api.SessionRequest{Key: "rm_wrong"}).is(401)
+	h.with(before, "GET", "/v1/jobs", nil).is(200)
+	now := mustCookie(h.with(before, "POST", "/session", api.SessionRequest{Token: h.mustLink(h.admin)}).is(204))
+	h.with(before, "GET", "/v1/jobs", nil).refuses(401, "unauthenticated")
+	h.with(other, "GET", "/v1/jobs", nil).is(200)
+	h.with(now, "GET", "/v1/keys", nil).is(200)
+}
+
+func TestSession_NothingOfItIsCached(t *testing.T) {
+	h := mustServe(t)
+	cookie := h.mustSignIn(h.read)
+	for _, r := range []reply{
+		h.with(cookie, "GET", "/", nil), h.with(cookie, "GET", "/sign-in", nil), h.with(cookie, "GET", "/v1/jobs", nil),
+		h.with(cookie, "GET", "/settings/accounts/acc_0", nil), h.with(cookie, "POST", "/session", api.SessionRequest{Key: h.read}), h.with(cookie, "DELETE", "/session", nil),
+	} {
+		if got := r.Header.Get("Cache-Control"); got != "no-store" {
+			t.Errorf("%s is answered with Cache-Control %q", r.Request.URL.Path, got)
+		}
+	}
+	if got := h.get("/", "").is(303).Header.Get("Cache-Control"); got != "no-store" {
+		t.Errorf("the way to the sign-in page has Cache-Control %q", got)
+	}
 }
 
 func TestSession_EndsWithItsKeyAndAfterThirtyDays(t *testing.T) {

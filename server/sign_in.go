@@ -41,6 +41,7 @@ func (s *Server) signIn(ctx context.Context, c call, in *struct{ Body api.Sessio
 			return nil, no
 		}
 	}
+	before := sessionToken(c.echo)
 	session, err := s.openSession(ctx, in.Body)
 	switch fence.CodeOf(err) {
 	case fence.CodeNotFound:
@@ -52,6 +53,11 @@ func (s *Server) signIn(ctx context.Context, c call, in *struct{ Body api.Sessio
 		return nil, err
 	}
 	s.o.Log.Info("signed in", "key", session.Key.ID, "from", c.echo.RealIP())
+	if before != "" { // the browser forgets it
+		if err := s.o.DB.CloseSession(ctx, before); err != nil {
+			return nil, err
+		}
+	}
 	return &cookied{s.keepCookie(c.echo, session.Token, store.SessionTTL)}, nil
 }
 
@@ -80,11 +86,11 @@ func (s *Server) signOut(ctx context.Context, c call, _ *struct{}) (*cookied, er
 }
 
 // signInPage knows whether there is a session; a link's token, behind the #, only the
-// browser sees, and it wins.
+// browser sees.
 func (s *Server) signInPage(c echo.Context) error {
-	_, signedIn, err := s.signedIn(c)
+	key, signedIn, err := s.signedIn(c)
 	if err != nil {
 		return err
 	}
-	return s.render(c, http.StatusOK, s.frame(call{server: s, echo: c}, "Sign in", ""), web.SignIn{SignedIn: signedIn})
+	return s.render(c, http.StatusOK, s.frame(call{server: s, echo: c}, "Sign in", ""), web.SignIn{SignedIn: signedIn, Key: key.Name})
 }

@@ -214,6 +214,21 @@ func TestEvents_AStreamEndsWithItsKey(t *testing.T) {
 	})
 }
 
+func TestEvents_AStreamEndsWithItsSession(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		cookie := b.mustSignIn(b.read)
+		e := b.listen("/v1/events", "", "Authorization", "", "Cookie", cookie)
+		e.must()
+		time.Sleep(time.Second)
+		b.with(cookie, "DELETE", "/session", nil).is(204)
+		start := time.Now()
+		e.ends()
+		if waited := time.Since(start); waited > streamBeat {
+			t.Errorf("it heard on for %v", waited)
+		}
+	})
+}
+
 // The client's Wait, over a real server: what a job does is seen as it happens.
 func TestEvents_WaitSeesProgress(t *testing.T) {
 	h := mustStudio(t)

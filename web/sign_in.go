@@ -4,6 +4,7 @@ package web
 // the others' shows whose session it is.
 type SignIn struct {
 	SignedIn bool // there is a session: the page leads on
+	Key      string
 }
 
 func (SignIn) template() string { return "sign-in.html" }

@@ -3,12 +3,15 @@
 
 const form = document.getElementById("sign-in");
 const key = document.getElementById("key");
+const notKept = "The server has signed you in, but this browser has not kept it: it blocks cookies here, or the dashboard is to be opened by https.";
 
 // next is where to go once signed in: a page of our own, whatever the address asks for.
 function next() {
   const wanted = new URLSearchParams(location.search).get("next") || "/";
+  if (!wanted.startsWith("/") || !URL.canParse(wanted, location.origin)) return "/";
   const there = new URL(wanted, location.origin);
-  return wanted.startsWith("/") && there.origin === location.origin ? there.pathname + there.search : "/";
+  const isOurs = there.origin === location.origin && !there.pathname.startsWith("//"); // as /.//other.site comes to be
+  return isOurs ? there.pathname + there.search : "/";
 }
 
 function leave() {
@@ -22,16 +25,20 @@ function takeToken() {
   return token;
 }
 
-// isSignedIn asks for this page once more, unless it knows already: a browser that
-// came by a link on another site has kept back its cookie, and sends it now.
-async function isSignedIn() {
-  if (document.querySelector("[data-signed-in]")) return true;
+// keyOf is the name of the key that a sign-in page is asked for with; null where the
+// browser has no session.
+function keyOf(page) {
+  return page.querySelector("[data-signed-in]")?.dataset.signedIn ?? null;
+}
+
+// askAgain asks for this page once more: a browser that came by a link on another site
+// has kept back its cookie, and sends it now.
+async function askAgain() {
   try {
     const answer = await fetch(location.pathname);
-    const page = new DOMParser().parseFromString(await answer.text(), "text/html");
-    return page.querySelector("[data-signed-in]") !== null;
+    return keyOf(new DOMParser().parseFromString(await answer.text(), "text/html"));
   } catch {
-    return false; // signing in will say that the server does not answer
+    return null; // signing in will say that the server does not answer
   }
 }
 
@@ -47,9 +54,24 @@ async function open(secret) {
   } catch {
     return show("The server does not answer. Look whether it runs, then try again.");
   }
-  if (answer.ok) return leave();
+  if (answer.ok) return await askAgain() === null ? show(notKept) : leave();
   const problem = await answer.json().catch(() => ({}));
   show(problem.detail || `The server answered ${answer.status}.`);
+}
+
+// offer lets whoever is signed in choose: a link that somebody else sent would have them
+// work in that one's account.
+function offer(token, as) {
+  const instead = document.getElementById("instead");
+  document.getElementById("state").textContent = "";
+  document.getElementById("as").textContent = as || "that has no name";
+  document.getElementById("stay").addEventListener("click", leave);
+  document.getElementById("use").addEventListener("click", () => {
+    instead.hidden = true;
+    open({ token });
+  });
+  instead.hidden = false;
+  document.getElementById("stay").focus();
 }
 
 function show(sentence) {
@@ -69,8 +91,10 @@ async function submit(event) {
 
 async function begin() {
   const token = takeToken();
-  if (token) await open({ token });
-  else if (await isSignedIn()) leave();
+  const as = keyOf(document) ?? await askAgain();
+  if (token && as !== null) offer(token, as);
+  else if (token) await open({ token });
+  else if (as !== null) leave();
   else show("");
 }
 

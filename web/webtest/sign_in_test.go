@@ -4,9 +4,12 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/http/httputil"
 	"net/url"
 	"strings"
 	"testing"
+
+	"rendermac/api"
 )
 
 func TestSignIn_ByALinkThatWorksOnce(t *testing.T) {
@@ -49,10 +52,48 @@ func TestSignIn_LeadsBackToWhereOneWasGoing(t *testing.T) {
 func TestSignIn_LeadsToNoOtherSite(t *testing.T) {
 	s := mustStudio(t)
 	page := s.open("/")
-	for _, next := range []string{"//evil.example/", `/\evil.example/`, "/\t/evil.example/", "https://evil.example/", "javascript:alert(1)", "evil"} {
+	for _, next := range []string{"//evil.example/", `/\evil.example/`, "/\t/evil.example/", "https://evil.example/", "javascript:alert(1)", "/.//evil.example/", "//[", "evil"} {
 		page.Go("/sign-in?next=" + url.QueryEscape(next))
 		page.WaitPath("/")
 	}
+}
+
+// Whoever sends a link to somebody who is signed in does not get them to work in the
+// sender's account unawares.
+func TestSignIn_ALinkAsksWhoeverIsSignedIn(t *testing.T) {
+	s := mustStudio(t)
+	key, err := s.client.CreateKey(t.Context(), api.KeyRequest{Name: "wall screen", AccountID: s.account(), Scope: "read"})
+	must(t, err)
+	link := strings.TrimSpace(s.mustRun(s.home, "dashboard"))
+	page := s.openAs(key.Plaintext, "/")
+	page.Go(link)
+	page.WaitText("You are signed in already, with the key wall screen.")
+	page.Axe()
+	page.Click("Stay signed in")
+	page.WaitPath("/")
+	page.WaitText("wall screen")
+	page.Go(link)
+	page.Click("Use the link")
+	page.WaitPath("/")
+	page.WaitText("first start")
+}
+
+// A session that no cookie comes of leads in no circle.
+func TestSignIn_SaysThatTheBrowserKeepsNoCookie(t *testing.T) {
+	s := mustStudio(t)
+	to, err := url.Parse(s.url)
+	must(t, err)
+	proxy := httputil.NewSingleHostReverseProxy(to)
+	proxy.ModifyResponse = func(r *http.Response) error {
+		r.Header.Del("Set-Cookie")
+		return nil
+	}
+	blocking := httptest.NewServer(proxy)
+	t.Cleanup(blocking.Close)
+	page := Open(t, blocking.URL+"/sign-in")
+	page.Type("#key", s.key)
+	page.Press("Enter")
+	page.WaitText("this browser has not kept it")
 }
 
 // A link on another site arrives without the cookie, which is SameSite=Strict; no
@@ -86,6 +127,8 @@ func TestSignIn_SignsOutInEveryTab(t *testing.T) {
 	page.WaitFor("#key")
 	tab.Go("/devices")
 	tab.WaitPath("/sign-in?next=%2Fdevices")
+	page.Eval("history.back()", nil) // no page of before is kept
+	page.WaitPath("/sign-in?next=%2F")
 }
 
 func TestSignIn_SaysThatTheServerIsAway(t *testing.T) {
