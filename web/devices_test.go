@@ -40,6 +40,19 @@ func TestMac_SaysItsMemoryAsItIsSold(t *testing.T) {
 	}
 }
 
+func TestDay_SaysHowLongItWorked(t *testing.T) {
+	for want, d := range map[string]Day{
+		"Did not work in the last 24 hours":          {{From: -20, To: -10}},
+		"Worked for 1 min of the last 24 hours":      {{From: 700, To: 700.3}, {From: 1440, To: 1440}},
+		"Worked for 1 h 30 min of the last 24 hours": {{From: -20, To: 60}, {From: 100, To: 120}, {From: 110, To: 130}},
+		"Worked for 1 d of the last 24 hours":        {{From: -20, To: 1500}},
+	} {
+		if got := d.Summary(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
 func TestDevices_AreCounted(t *testing.T) {
 	macs := []Mac{{State: "online", Busy: 2}, {State: "draining", Busy: 1}, {State: "offline"}}
 	if got := (Devices{Macs: macs}).Summary(); got != "3 Macs, 2 online, 3 slots busy" {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -85,14 +86,15 @@ func (d Day) Path() string {
 
 // Summary says it in words.
 func (d Day) Summary() string {
-	var worked float64
-	for _, s := range merged(d) {
-		worked += s.To - s.From
-	}
-	if worked == 0 {
+	stretches, worked := merged(d), 0.0
+	if len(stretches) == 0 {
 		return "Did not work in the last 24 hours"
 	}
-	return "Worked for " + Duration(time.Duration(worked*float64(time.Minute)).Round(time.Minute)) + " of the last 24 hours"
+	for _, s := range stretches {
+		worked += s.To - s.From
+	}
+	minutes := max(1, math.Round(worked))
+	return "Worked for " + Duration(time.Duration(minutes)*time.Minute) + " of the last 24 hours"
 }
 
 // merged are the stretches within the day, in order and apart from each other.
