@@ -117,7 +117,6 @@ func TestSignIn_SignsOutInEveryTab(t *testing.T) {
 	page.Click("Sign out")
 	page.WaitPath("/sign-in")
 	page.WaitFor("#key")
-	tab.Go("/devices")
 	tab.WaitPath("/sign-in?next=%2Fdevices")
 	page.Eval("history.back()", nil) // no page of before is kept
 	page.WaitPath("/sign-in?next=%2F")
