@@ -50,13 +50,7 @@ type JobRef struct {
 }
 
 // What is asked for, in short: "transcode · web-1080p".
-func (j JobRef) What() string {
-	what := j.Service[strings.LastIndex(j.Service, ".")+1:]
-	if j.Preset != "" {
-		what += " · " + j.Preset
-	}
-	return what
-}
+func (j JobRef) What() string { return what(j.Service, j.Preset) }
 
 // Others are the inputs beside the one that gives the row its name.
 func (j JobRef) Others() int { return max(0, j.Files-1) }
@@ -115,6 +109,9 @@ type EndedRow struct {
 	Took    time.Duration
 	At      time.Time
 }
+
+// Why is what a failure says.
+func (r EndedRow) Why() string { return fullSentence(r.Message) }
 
 func listed(words []string) string {
 	if n := len(words); n > 1 {
