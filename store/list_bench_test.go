@@ -72,7 +72,7 @@ func BenchmarkList(b *testing.B) {
 	fillList(b, dir)
 	db := storetest.MustOpen(b, storetest.Options(dir, storetest.NewClock()))
 	ctx := context.Background()
-	devices, err := db.Devices(ctx, nil, "", callers)
+	devices, err := db.Devices(ctx, []string{"online", "offline"}, "", callers)
 	if err != nil {
 		b.Fatal(err)
 	}
