@@ -14,7 +14,8 @@ import (
 	"github.com/labstack/echo/v4/middleware"
 )
 
-// shower makes what a page shows to whoever asks for it.
+// shower makes what a page shows to whoever asks for it. A page that says itself
+// what is wrong with what was asked for comes with the error.
 type shower func(context.Context, call) (web.Page, error)
 
 var compressed = middleware.GzipWithConfig(middleware.GzipConfig{MinLength: 1000})
@@ -38,6 +39,9 @@ func (s *Server) page(title, at string, show shower) echo.HandlerFunc {
 		content, err := show(c.Request().Context(), who)
 		if err != nil {
 			no := s.refusalOf(err)
+			if content != nil {
+				return s.render(c, no.GetStatus(), s.frame(who, title, at), content)
+			}
 			return s.render(c, no.GetStatus(), s.frame(who, no.Title, at), web.Fault{Title: no.Title, Detail: no.Detail})
 		}
 		return s.render(c, http.StatusOK, s.frame(who, title, at), content)

@@ -108,6 +108,9 @@ func (db *DB) Accounts(ctx context.Context, after string, limit int) (list []Acc
 // AccountName is what an account is called.
 func (db *DB) AccountName(ctx context.Context, id string) (name string, err error) {
 	err = db.read(ctx, func(q querier) error { return q.one(`SELECT name FROM accounts WHERE id = ?`, []any{id}, &name) })
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", notFound("account")
+	}
 	return name, err
 }
 

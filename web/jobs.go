@@ -8,28 +8,21 @@ import (
 
 // Jobs is the list of jobs.
 type Jobs struct {
-	Filter  JobFilter
-	Rows    []JobRow
-	Newest  bool   // whether it begins with the newest
-	Older   string // the cursor of the page after this one; empty at the end
-	Looked  bool   // the page ended for having looked long enough: more may match
-	Choices JobChoices
+	Filter    JobFilter
+	LostPlace bool // the address begins at a place that this list does not have
+	Rows      []JobRow
+	Newest    bool   // whether it begins with the newest
+	Older     string // the cursor of the page after this one; empty at the end
+	Looked    bool   // the page ended for having looked long enough: more may match
+	Choices   JobChoices
 }
 
 func (Jobs) template() string { return "jobs.html" }
 
-// JobChoices are what the filter offers.
-type JobChoices struct {
-	Services []string
-	Devices  []Choice
-}
-
-// Choice is a value and what people call it.
-type Choice struct{ Value, Name string }
-
 // JobRow is one job in the list.
 type JobRow struct {
 	ID, Name        string
+	Account         string // whose it is; empty where that goes without saying
 	Status          string
 	Service, Preset string
 	DeviceID        string // of the newest attempt; empty where there was none
@@ -52,6 +45,21 @@ type Label struct{ Key, Value string }
 func (j Jobs) IsNone() bool {
 	return len(j.Rows) == 0 && j.Newest && j.Older == "" && !j.Filter.Narrows()
 }
+
+// Faults are what the list could not be made by.
+func (j Jobs) Faults() []string {
+	list := j.Filter.faults()
+	if j.LostPlace {
+		list = append(list, "This page of the list is not known: its address is not whole, or of another list. Begin with the newest.")
+	}
+	return list
+}
+
+// States are all that a job can be in.
+func (Jobs) States() []string { return statuses }
+
+// OfSeveral tells whether rows must say whose they are.
+func (j Jobs) OfSeveral() bool { return len(j.Choices.Accounts) > 1 && j.Filter.Account.Value == "" }
 
 // What is asked for, in short: "transcode · web-1080p".
 func (r JobRow) What() string { return what(r.Service, r.Preset) }

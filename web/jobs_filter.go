@@ -7,7 +7,7 @@ import (
 )
 
 // JobFilter is what narrows the list: the address says it, so that it can be
-// kept and sent.
+// kept and sent. It holds what was asked for, right or wrong.
 type JobFilter struct {
 	Statuses     []string
 	Service      string
@@ -19,25 +19,40 @@ type JobFilter struct {
 	Since, Until string // as the API takes them
 }
 
-// ages are how new jobs may have to be.
-var ages = []struct {
+// Choice is a value and what people call it.
+type Choice struct{ Value, Name string }
+
+// JobChoices are what the filter offers.
+type JobChoices struct {
+	Services []string
+	Devices  []Choice
+	Accounts []Choice // an admin's, where there are several
+}
+
+// AccountName is what an account is called, or its id in short.
+func (c JobChoices) AccountName(id string) string {
+	for _, a := range c.Accounts {
+		if a.Value == id {
+			return a.Name
+		}
+	}
+	return Short(id)
+}
+
+// statuses are a job's, in the order of its life.
+var statuses = []string{"queued", "active", "verifying", "cancelling", "succeeded", "failed", "cancelled"}
+
+// age is how new jobs may have to be.
+type age struct {
 	Choice
 	time.Duration
-}{
+}
+
+var ages = []age{
 	{Choice{"1h", "the last hour"}, time.Hour},
 	{Choice{"24h", "the last 24 hours"}, 24 * time.Hour},
 	{Choice{"7d", "the last 7 days"}, 7 * 24 * time.Hour},
 	{Choice{"30d", "the last 30 days"}, 30 * 24 * time.Hour},
-}
-
-// AgeOf is how long before now an age reaches; false is what is no age.
-func AgeOf(text string) (time.Duration, bool) {
-	for _, a := range ages {
-		if a.Value == text {
-			return a.Duration, true
-		}
-	}
-	return 0, false
 }
 
 // Ages are what the filter offers.
@@ -46,6 +61,19 @@ func (JobFilter) Ages() (list []Choice) {
 		list = append(list, a.Choice)
 	}
 	return list
+}
+
+// Times are between which two a job must have been created; zero is no bound, and
+// so is what is no time.
+func (f JobFilter) Times(now time.Time) (since, until time.Time) {
+	since, _ = time.Parse(time.RFC3339, f.Since)
+	until, _ = time.Parse(time.RFC3339, f.Until)
+	for _, a := range ages {
+		if at := now.Add(-a.Duration); a.Value == f.Age && at.After(since) {
+			since = at
+		}
+	}
+	return since, until
 }
 
 // Narrows tells whether anything is set.
@@ -86,60 +114,19 @@ func jobsAt(v url.Values) string {
 	return "/jobs?" + v.Encode()
 }
 
-// Pill is a status that is in the filter or is not.
-type Pill struct {
-	Status, At string
-	On         bool
+// With is the address of the list that this label narrows further.
+func (f JobFilter) With(l Label) string {
+	if label := l.Key + ":" + l.Value; !slices.Contains(f.Labels, label) {
+		f.Labels = append(slices.Clone(f.Labels), label)
+	}
+	return f.At("")
 }
 
-// Pills are all statuses, in the order of a job's life.
-func (f JobFilter) Pills() (list []Pill) {
-	for _, status := range []string{"queued", "active", "verifying", "cancelling", "succeeded", "failed", "cancelled"} {
-		g, on := f, slices.Contains(f.Statuses, status)
-		g.Statuses = slices.Clone(f.Statuses)
-		if on {
-			g.Statuses = slices.DeleteFunc(g.Statuses, func(s string) bool { return s == status })
-		} else {
-			g.Statuses = append(g.Statuses, status)
-		}
-		list = append(list, Pill{status, g.At(""), on})
+// Elsewhere is the address where all jobs are searched for the same text; empty
+// where nothing else narrows.
+func (f JobFilter) Elsewhere() string {
+	if f.Query == "" || len(f.values()) == 1 {
+		return ""
 	}
-	return list
-}
-
-// Chip is one thing that is set; At is the list without it.
-type Chip struct{ Kind, Text, At string }
-
-// Chips are what is set beside the statuses.
-func (f JobFilter) Chips() (list []Chip) {
-	for _, c := range []struct{ name, kind, value, text string }{
-		{"q", "Text", f.Query, f.Query},
-		{"service", "Service", f.Service, f.Service},
-		{"device", "Mac", f.Device.Value, f.Device.Name},
-		{"account", "Account", f.Account.Value, f.Account.Name},
-		{"age", "Created in", f.Age, f.ageName()},
-		{"since", "Created since", f.Since, f.Since},
-		{"until", "Created before", f.Until, f.Until},
-	} {
-		if c.value != "" {
-			v := f.values()
-			v.Del(c.name)
-			list = append(list, Chip{c.kind, c.text, jobsAt(v)})
-		}
-	}
-	for i, label := range f.Labels {
-		g := f
-		g.Labels = slices.Delete(slices.Clone(f.Labels), i, i+1)
-		list = append(list, Chip{"Label", label, g.At("")})
-	}
-	return list
-}
-
-func (f JobFilter) ageName() string {
-	for _, a := range ages {
-		if a.Value == f.Age {
-			return a.Name
-		}
-	}
-	return f.Age
+	return JobFilter{Query: f.Query}.At("")
 }

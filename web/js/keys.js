@@ -31,8 +31,13 @@ const acts = {
   "?": () => document.getElementById("keys").showModal(),
 };
 
+// isCommand tells a key that is pressed to do something from one that is typed.
+export function isCommand(event) {
+  return !(event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]"));
+}
+
 function pressed(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target) || document.querySelector("dialog[open]")) return;
+  if (!isCommand(event)) return;
   if (going && pages[event.key]) {
     going = false;
     event.preventDefault();

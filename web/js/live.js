@@ -92,11 +92,23 @@ async function fetchAgain() {
   fetching = false;
 }
 
+// showAddress shows at once what the page's address has become.
+export async function showAddress() {
+  fetched = Date.now();
+  if (!await replace()) location.reload();
+}
+
+// replace tells whether the server has given the page.
 async function replace() {
-  const answer = await fetch(location.href, { headers: { Accept: "text/html" }, cache: "no-store" });
-  if (answer.redirected && new URL(answer.url).pathname === "/sign-in") return signInAgain();
-  if (!answer.ok) return;
+  const at = location.href;
+  const answer = await fetch(at, { headers: { Accept: "text/html" }, cache: "no-store" });
+  if (answer.redirected && new URL(answer.url).pathname === "/sign-in") {
+    signInAgain();
+    return true;
+  }
+  if (!answer.ok) return false;
   const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+  if (at !== location.href) return true; // another one is on its way
   for (const old of document.querySelectorAll("[data-live][id]")) {
     const next = fresh.getElementById(old.id);
     if (next) {
@@ -105,6 +117,7 @@ async function replace() {
     }
   }
   document.dispatchEvent(new CustomEvent("refreshed"));
+  return true;
 }
 
 function begin() {

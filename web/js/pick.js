@@ -1,5 +1,5 @@
 // What is selected of the list: by id, so that it outlives every refresh of the
-// rows, and jobs that have moved off the page as well.
+// rows, and jobs that are not on the page any more as well.
 const picked = new Map(); // id → { name, status }
 let anchor = null; // where a range begins
 
@@ -16,7 +16,7 @@ function set(row, on) {
 }
 
 // show makes boxes and rows say what is selected, and takes in new statuses.
-function show() {
+function show(byViewer) {
   const all = rows();
   for (const row of all) {
     const on = picked.has(row.dataset.id);
@@ -30,20 +30,20 @@ function show() {
     every.checked = all.length > 0 && on === all.length;
     every.indeterminate = on > 0 && on < all.length;
   }
-  for (const tell of changed) tell([...picked], picked.size - on);
+  for (const tell of changed) tell([...picked], picked.size - on, byViewer);
 }
 
 function clicked(event) {
   if (event.target.id === "pick-all") {
     for (const row of rows()) set(row, event.target.checked);
-    return show();
+    return show(true);
   }
   const row = event.target.closest(".pick input") && event.target.closest("tr[data-id]");
   if (!row) return;
   const on = event.target.checked;
   for (const one of event.shiftKey ? range(row) : [row]) set(one, on);
   anchor = row.dataset.id;
-  show();
+  show(true);
 }
 
 // range is from where the last click was to here.
@@ -56,14 +56,19 @@ function range(row) {
 
 export function clearPicked() {
   picked.clear();
-  show();
+  show(true);
 }
 
-// onPicked calls tell with [id, job] of all that is selected and how many of them
-// are not on the page.
+export function unpick(ids) {
+  for (const id of ids) picked.delete(id);
+  show(false);
+}
+
+// onPicked calls tell with [id, job] of all that is selected, how many of them are
+// not on the page, and whether the viewer has just changed it.
 export function onPicked(tell) {
   changed.push(tell);
   list.addEventListener("click", clicked);
-  document.addEventListener("refreshed", show);
-  show();
+  document.addEventListener("refreshed", () => show(false));
+  show(false);
 }

@@ -1,48 +1,54 @@
 // One act on several jobs: some requests at a time, and what came of each.
-const together = 6; // browsers allow so many connections, of which one is the stream's
+import { isAway } from "./insist.js";
+import { count } from "./words.js";
 
-// actOn calls act(id) for each job and gives how many of them it was done with, how
-// many were refused by which code, and what else went wrong, each text once.
-export async function actOn(jobs, act) {
-  const result = { done: 0, refused: new Map(), faults: new Map() };
+const together = 5; // browsers allow six connections, of which one is the stream's
+const namesSaid = 3;
+
+// actOn calls send(id) for each of [id, job], and answered after each. No fault ends
+// it: of each job it is known whether it was done, refused, or may still go through.
+export async function actOn(jobs, send, answered) {
+  const result = { all: jobs.length, settled: [], faults: new Map(), done: 0, open: 0 };
   const waiting = [...jobs];
   const worker = async () => {
-    for (let job = waiting.shift(); job; job = waiting.shift()) await one(job, act, result);
+    for (let job = waiting.shift(); job; job = waiting.shift()) {
+      await one(job, send, result);
+      answered(jobs.length - waiting.length);
+    }
   };
-  await Promise.all(Array.from({ length: Math.min(together - 1, jobs.length) }, worker));
+  await Promise.all(Array.from({ length: Math.min(together, jobs.length) }, worker));
   return result;
 }
 
-async function one([id, { name }], act, result) {
+async function one([id, { name }], send, result) {
   try {
-    await act(id);
+    await send(id);
     result.done++;
+    result.settled.push(id);
   } catch (err) {
-    const known = ["job_terminal", "job_not_terminal", "job_not_queued"].includes(err.code);
-    const [into, key] = known ? [result.refused, err.code] : [result.faults, err.message];
-    into.set(key, [...(into.get(key) || []), name]);
+    if (isAway(err) || err.status === 500) result.open++;
+    else result.settled.push(id);
+    const why = [err.message, ...(err.errors ?? []).map(({ location, message }) => `${location} ${message}`)].join(" ");
+    result.faults.set(why, [...(result.faults.get(why) ?? []), name]);
   }
 }
 
-const whys = {
-  job_terminal: "had already ended",
-  job_not_terminal: "had not ended yet",
-  job_not_queued: (n) => (n === 1 ? "was not queued any more" : "were not queued any more"),
-};
-
-// outcomeOf says it: "12 cancelled; 2 had already ended".
-export function outcomeOf({ done, refused, faults }, what) {
-  const parts = done > 0 || refused.size + faults.size === 0 ? [`${done} ${what}`] : [];
-  for (const [code, { length: n }] of refused) {
-    const why = whys[code];
-    parts.push(`${n} ${typeof why === "function" ? why(n) : why}`);
-  }
-  const failed = [...faults.values()].flat().length;
-  if (failed > 0) parts.push(`${failed} could not be ${what}`);
-  return parts.join("; ");
+// outcomeOf says it: "2 of 3 jobs cancelled."
+export function outcomeOf({ done, all, open }, what) {
+  const text = done === all ? `${count(all, "job")} ${what}.` : `${done === 0 ? "None" : done} of ${count(all, "job")} ${what}.`;
+  return open > 0 ? `${text} ${open === 1 ? "The one" : `The ${open}`} without an answer ${open === 1 ? "is" : "are"} still selected: try again.` : text;
 }
 
-// faultsOf says which jobs were refused for what.
-export function faultsOf({ faults }) {
-  return [...faults].map(([text, names]) => `${names.length > 3 ? `${names.length} jobs` : names.join(", ")}: ${text}`);
+// faultItems say which jobs were refused for what.
+export function faultItems({ faults }) {
+  return [...faults].map(([why, names]) => {
+    const item = document.createElement("li");
+    names.slice(0, namesSaid).forEach((name, i) => {
+      const said = document.createElement("bdi");
+      said.textContent = name;
+      item.append(i > 0 ? ", " : "", said);
+    });
+    item.append(names.length > namesSaid ? ` and ${names.length - namesSaid} more: ${why}` : `: ${why}`);
+    return item;
+  });
 }

@@ -8,16 +8,34 @@ import (
 	"rendermac/web"
 )
 
+// Those from jobs/selected on are brought there by canned/jobs-*.js.
 var jobs = []story{
 	{"jobs/empty", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices}},
 	{"jobs/empty-reader", reader("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices}},
-	{"jobs/every-state", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Rows: everyState}},
-	{"jobs/reader", reader("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Rows: everyState}},
+	{"jobs/every-state", admin("Jobs", "/jobs"), listed(everyState)},
+	{"jobs/reader", reader("Jobs", "/jobs"), listed(everyState)},
 	{"jobs/thousands", admin("Jobs", "/jobs"), web.Jobs{Choices: choices, Rows: manyJobs(50), Older: "b2xkZXI"}},
-	{"jobs/filtered", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Filter: filter, Rows: manyJobs(7), Older: "b2xkZXI"}},
-	{"jobs/names", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Rows: oddNames}},
-	{"jobs/nothing-matches", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Filter: web.JobFilter{Query: "intreview", Statuses: []string{"failed"}}}},
+	{"jobs/accounts", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: ofAccounts, Rows: owned(manyJobs(22))}},
+	{"jobs/filtered", searching("interview"), web.Jobs{Newest: true, Choices: choices, Filter: filter, Rows: manyJobs(7), Older: "b2xkZXI"}},
+	{"jobs/names", admin("Jobs", "/jobs"), listed(oddNames)},
+	{"jobs/nothing-matches", searching("intreview"), web.Jobs{Newest: true, Choices: choices, Filter: web.JobFilter{Query: "intreview", Statuses: []string{"failed"}}}},
+	{"jobs/nothing-failed", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Filter: web.JobFilter{Statuses: []string{"failed"}}}},
 	{"jobs/nothing-yet", admin("Jobs", "/jobs"), web.Jobs{Newest: true, Choices: choices, Filter: web.JobFilter{Labels: []string{"client:acme"}}, Older: "b2xkZXI", Looked: true}},
+	{"jobs/nothing-older", admin("Jobs", "/jobs"), web.Jobs{Choices: choices}},
+	{"jobs/fault", admin("Jobs", "/jobs"), web.Jobs{Choices: choices, Filter: wrong, LostPlace: true}},
+	{"jobs/selected", admin("Jobs", "/jobs"), listed(everyState)},
+	{"jobs/cancel", admin("Jobs", "/jobs"), listed(everyState)},
+	{"jobs/retry", admin("Jobs", "/jobs"), listed(everyState)},
+	{"jobs/priority", admin("Jobs", "/jobs"), listed(everyState)},
+	{"jobs/outcome", admin("Jobs", "/jobs"), listed(everyState)},
+}
+
+func listed(rows []web.JobRow) web.Jobs { return web.Jobs{Newest: true, Choices: choices, Rows: rows} }
+
+func searching(text string) web.Frame {
+	f := admin("Jobs", "/jobs")
+	f.Query = text
+	return f
 }
 
 var choices = web.JobChoices{
@@ -27,7 +45,21 @@ var choices = web.JobChoices{
 
 var filter = web.JobFilter{
 	Statuses: []string{"failed", "cancelled"}, Service: "ffmpeg.transcode", Device: choices.Devices[0], Labels: []string{"client:acme", "season:2"},
-	Query: "interview", Age: "7d", Since: "2026-11-24T00:00:00Z",
+	Query: "interview", Age: "7d", Since: "2026-11-28T00:00:00Z",
+}
+
+var wrong = web.JobFilter{Statuses: []string{"failed", "lost"}, Age: "1w", Labels: []string{"acme"}, Since: "yesterday"}
+
+var ofAccounts = web.JobChoices{
+	Services: choices.Services, Devices: choices.Devices,
+	Accounts: []web.Choice{{Value: "acc_a", Name: "studio"}, {Value: "acc_b", Name: "Acme Film and Television"}, {Value: "acc_c", Name: "استوديو التحرير"}},
+}
+
+func owned(rows []web.JobRow) []web.JobRow {
+	for i := range rows {
+		rows[i].Account = ofAccounts.Accounts[i%3].Name
+	}
+	return rows
 }
 
 func jobID(n int) string { return fmt.Sprintf("job_01kbd3m8q5w9x2c7e4r6t8%04d", n) }

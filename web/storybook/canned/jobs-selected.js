@@ -1,0 +1,4 @@
+import { done, pick } from "./jobs-rows.js";
+
+pick("queued", "succeeded");
+done();
