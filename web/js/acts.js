@@ -4,14 +4,15 @@ import { call, Problem } from "./api.js";
 import { retry } from "./again.js";
 import { count } from "./words.js";
 
-const hasEnded = "ended already, stays as it is";
-const isLeft = "has left the queue, stays as it is";
-const goesOn = "not ended yet, goes on";
-const again = "runs again, as a new job";
+const hasEnded = "left alone: ended already";
+const isLeft = "left alone: not queued any more";
+const goesOn = "left alone: not ended yet";
+const stopped = "will be stopped, with nothing of it kept";
+const again = "will run again, as a new job";
 
 const cancel = {
-  touches: { queued: "does not start", active: "stopped, with nothing of it kept", verifying: "stopped, with nothing of it kept" },
-  leaves: { cancelling: "being cancelled already", succeeded: hasEnded, failed: hasEnded, cancelled: hasEnded },
+  touches: { queued: "will not start", active: stopped, verifying: stopped },
+  leaves: { cancelling: "left alone: being cancelled already", succeeded: hasEnded, failed: hasEnded, cancelled: hasEnded },
   title: (n) => `Cancel ${count(n, "job")}?`,
   button: (n) => `Cancel ${count(n, "job")}`,
   sender: () => (id) => call("POST", `/v1/jobs/${id}/cancel`),
@@ -28,7 +29,7 @@ const retrying = {
 };
 
 const priority = {
-  touches: { queued: "moved in the queue" },
+  touches: { queued: "will move in the queue" },
   leaves: { active: isLeft, verifying: isLeft, cancelling: isLeft, succeeded: isLeft, failed: isLeft, cancelled: isLeft },
   title: (n) => `Priority of ${count(n, "job")}`,
   button: (n) => `Set for ${count(n, "job")}`,
