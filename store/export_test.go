@@ -74,3 +74,16 @@ func LatelyQuery() string { return latelyQuery }
 var OverviewQueries = []string{
 	liveRunsQuery, placesQuery, readingQuery, waitingQuery, queuedQuery, queuedOfQuery, endedQuery, workedQuery, workedOfQuery, typicalQuery,
 }
+
+// Ways are what a page of a list may be asked for by: for each index that fits, how
+// far its window reaches, and what of the window fits the whole filter.
+func (f JobFilter) Ways() (queries []string, args [][]any) {
+	l := listing{f: f, low: "job_", high: "job_~"}
+	for _, w := range l.walks() {
+		l.walk = w
+		window, ids := w.between(l.low, l.high)
+		page, more := l.query()
+		queries, args = append(queries, window+" LIMIT 1 OFFSET 999", page), append(args, ids, more)
+	}
+	return queries, args
+}

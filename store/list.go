@@ -151,17 +151,22 @@ func (l *listing) choose() error {
 // matching are the ids of the window that fit the whole filter, one more than
 // the limit if there are.
 func (l *listing) matching() ([]string, error) {
+	query, args := l.query()
+	ids := []string{}
+	err := l.each(query, args, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(&id)
+		ids = append(ids, id)
+		return err
+	})
+	return ids, err
+}
+
+func (l *listing) query() (string, []any) {
 	query, args := l.walk.between(max(l.low, l.floor), l.high)
 	where, more := l.f.conditions()
-	ids := []string{}
-	err := l.each(`SELECT c.id FROM (`+query+`) c CROSS JOIN jobs j ON j.id = c.id WHERE `+where+` ORDER BY c.id DESC LIMIT ?`,
-		append(append(args, more...), l.f.Limit+1), func(rows *sql.Rows) error {
-			var id string
-			err := rows.Scan(&id)
-			ids = append(ids, id)
-			return err
-		})
-	return ids, err
+	return `SELECT c.id FROM (` + query + `) c CROSS JOIN jobs j ON j.id = c.id WHERE ` + where + ` ORDER BY c.id DESC LIMIT ?`,
+		append(append(args, more...), l.f.Limit+1)
 }
 
 // next is where the page after this one begins. It names no job of another

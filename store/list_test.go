@@ -101,6 +101,52 @@ func TestList_ShortPagesMissNothing(t *testing.T) {
 	}
 }
 
+// Whatever narrows a list, it is walked in the order of its ids by an index that
+// begins with what narrows it: nothing is sorted, and no table is read through.
+func TestList_GoesByIndexes(t *testing.T) {
+	f := open(t)
+	db := f.raw(t)
+	live, lost := []string{"queued", "active", "verifying", "cancelling"}, []string{"failed", "cancelled"}
+	now := f.clock.Now()
+	for _, c := range []struct {
+		filter store.JobFilter
+		lead   []string // the indexes that may be walked, and by what
+	}{
+		{store.JobFilter{}, nil},
+		{store.JobFilter{Before: "job_1"}, nil},
+		{store.JobFilter{Statuses: []string{"succeeded"}}, nil},
+		{store.JobFilter{Statuses: []string{"active"}}, []string{"jobs_live (status=? AND id>? AND id<?)"}},
+		{store.JobFilter{Statuses: slices.Concat(live, lost)}, []string{"jobs_live (status=? AND id>? AND id<?)", "jobs_lost (status=? AND id>? AND id<?)"}},
+		{store.JobFilter{Statuses: lost, AccountID: "a"}, []string{"jobs_account (account_id=? AND id>? AND id<?)", "jobs_lost_of (account_id=? AND status=? AND id>? AND id<?)"}},
+		{store.JobFilter{AccountID: "a"}, []string{"jobs_account (account_id=? AND id>? AND id<?)"}},
+		{store.JobFilter{Service: "s"}, []string{"jobs_service (service=? AND id>? AND id<?)"}},
+		{store.JobFilter{DeviceID: "d"}, []string{"job_attempts_device (device_id=? AND job_id>? AND job_id<?)"}},
+		{store.JobFilter{Query: "interview", Labels: [][2]string{{"client", "acme"}}}, nil},
+		{
+			store.JobFilter{AccountID: "a", Service: "s", DeviceID: "d", Statuses: live, Query: "x", Labels: [][2]string{{"a", "b"}}, Since: now, Until: now},
+			[]string{"jobs_account (account_id=? AND id>? AND id<?)", "jobs_service (service=? AND id>? AND id<?)", "job_attempts_device (device_id=? AND job_id>? AND job_id<?)", "jobs_live (status=? AND id>? AND id<?)"},
+		},
+	} {
+		var walked []string
+		queries, args := c.filter.Ways()
+		for i, query := range queries {
+			steps := plan(t, db, query, args[i]...)
+			for _, step := range steps {
+				scan := strings.HasPrefix(step, "SCAN ") && !strings.Contains(step, "VIRTUAL TABLE") && !strings.HasPrefix(step, "SCAN c") && step != "SCAN CONSTANT ROW"
+				if scan || strings.Contains(step, "TEMP B-TREE") || strings.Contains(step, "AUTOMATIC") {
+					t.Errorf("%+v: %s: %q", c.filter, query, steps)
+				}
+				walked = append(walked, step)
+			}
+		}
+		for _, lead := range append(c.lead, "sqlite_autoindex_jobs_1 (id>? AND id<?)") {
+			if !slices.ContainsFunc(walked, func(step string) bool { return strings.HasSuffix(step, lead) }) {
+				t.Errorf("%+v is not walked by %s: %q", c.filter, lead, walked)
+			}
+		}
+	}
+}
+
 // The upgrade measures how far ids have been ahead already.
 func TestList_TheUpgradeLooksAtTheIDsThereAre(t *testing.T) {
 	f := open(t)
