@@ -6,17 +6,20 @@ import { say } from "./say.js";
 const search = document.getElementById("search");
 let shown = location.search;
 
-function addressOf(asked) {
-  for (const [name, value] of [...asked]) if (value.trim() === "") asked.delete(name, value);
-  return asked.size > 0 ? `/jobs?${asked}` : "/jobs";
-}
-
-// searched is what is shown now, and of that what has this text.
-function searched(text) {
+// turnBy changes the address as it is by now: another change may be on its way.
+function turnBy(edit) {
   const asked = new URLSearchParams(location.search);
   asked.delete("cursor");
-  asked.set("q", text);
-  return addressOf(asked);
+  edit(asked);
+  for (const [name, value] of [...asked]) if (value.trim() === "") asked.delete(name, value);
+  turnTo(asked.size > 0 ? `/jobs?${asked}` : "/jobs");
+}
+
+function toggle(asked, status) {
+  const on = asked.getAll("status").join(",").split(",");
+  asked.delete("status");
+  for (const one of on) if (one !== status) asked.append("status", one);
+  if (!on.includes(status)) asked.append("status", status);
 }
 
 function turnTo(at) {
@@ -49,6 +52,7 @@ function clicked(event) {
   const plain = event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey;
   if (!plain || link?.pathname !== "/jobs" || link.origin !== location.origin) return;
   event.preventDefault();
+  if (link.matches(".pill")) return turnBy((asked) => toggle(asked, link.dataset.status));
   turnTo(link.href);
   if (!link.closest(".paging")) return;
   document.getElementById("content").focus({ preventScroll: true });
@@ -57,16 +61,16 @@ function clicked(event) {
 
 export function narrowInPlace() {
   const narrow = document.getElementById("narrow"); // its form comes with the first job
-  narrow.addEventListener("change", (event) => {
-    if (event.target.matches("select")) turnTo(addressOf(new URLSearchParams(new FormData(event.target.form))));
+  narrow.addEventListener("change", ({ target: { name, value }, target }) => {
+    if (target.matches("select")) turnBy((asked) => asked.set(name, value));
   });
   narrow.addEventListener("submit", (event) => {
     event.preventDefault();
-    turnTo(addressOf(new URLSearchParams(new FormData(event.target))));
+    turnBy((asked) => asked.append("label", document.getElementById("by-label").value));
   });
   search.form.addEventListener("submit", (event) => {
     event.preventDefault();
-    turnTo(searched(search.value));
+    turnBy((asked) => asked.set("q", search.value));
   });
   document.getElementById("content").addEventListener("click", clicked);
   addEventListener("popstate", () => { if (location.search !== shown) turn(); });

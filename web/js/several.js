@@ -28,9 +28,14 @@ async function one([id, { name }], send, result) {
   } catch (err) {
     if (isAway(err) || err.status === 500) result.open++;
     else result.settled.push(id);
-    const why = [err.message, ...(err.errors ?? []).map(({ location, message }) => `${location} ${message}`)].join(" ");
+    const why = whyOf(err);
     result.faults.set(why, [...(result.faults.get(why) ?? []), name]);
   }
+}
+
+// whyOf says what is wrong with a job that is to run again, or with the act itself.
+function whyOf({ message, errors = [] }) {
+  return errors.length > 0 ? errors.map(({ location, message: fault }) => `${location} ${fault}`).join("; ") : message;
 }
 
 // outcomeOf says it: "2 of 3 jobs cancelled."
