@@ -5,7 +5,7 @@ import { retry } from "./again.js";
 import { count } from "./words.js";
 
 const hasEnded = "left alone: ended already";
-const isLeft = "left alone: not queued any more";
+const isLeft = "left alone: not queued";
 const goesOn = "left alone: not ended yet";
 const stopped = "will be stopped, with nothing of it kept";
 const again = "will run again, as a new job";

@@ -27,7 +27,7 @@ function buttons() { return [...bar.querySelectorAll("[data-several]")]; }
 function can(name) { return name === "none" || touched(name, picked).length > 0; }
 
 // act does one thing with what is selected and can have it done, and says what came
-// of it. What was not answered stays selected.
+// of it. What can be tried again stays selected.
 async function act(name, send, what) {
   const jobs = touched(name, picked);
   const told = document.getElementById("several-count");

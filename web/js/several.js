@@ -1,12 +1,13 @@
 // One act on several jobs: some requests at a time, and what came of each.
-import { isAway } from "./insist.js";
 import { count } from "./words.js";
 
 const together = 5; // browsers allow six connections, of which one is the stream's
+const settling = [404, 409]; // the job is gone, or has gone on
 const namesSaid = 3;
 
 // actOn calls send(id) for each of [id, job], and answered after each. No fault ends
-// it: of each job it is known whether it was done, refused, or may still go through.
+// it: a job is settled once it was done or there is nothing to do with it any more;
+// with those that are open it can be tried again.
 export async function actOn(jobs, send, answered) {
   const result = { all: jobs.length, settled: [], faults: new Map(), done: 0, open: 0 };
   const waiting = [...jobs];
@@ -26,8 +27,8 @@ async function one([id, { name }], send, result) {
     result.done++;
     result.settled.push(id);
   } catch (err) {
-    if (isAway(err) || err.status === 500) result.open++;
-    else result.settled.push(id);
+    if (settling.includes(err.status)) result.settled.push(id);
+    else result.open++;
     const why = whyOf(err);
     result.faults.set(why, [...(result.faults.get(why) ?? []), name]);
   }
@@ -41,7 +42,7 @@ function whyOf({ message, errors = [] }) {
 // outcomeOf says it: "2 of 3 jobs cancelled."
 export function outcomeOf({ done, all, open }, what) {
   const text = done === all ? `${count(all, "job")} ${what}.` : `${done === 0 ? "None" : done} of ${count(all, "job")} ${what}.`;
-  return open > 0 ? `${text} ${open === 1 ? "The one" : `The ${open}`} without an answer ${open === 1 ? "is" : "are"} still selected: try again.` : text;
+  return open > 0 ? `${text} ${open} ${open === 1 ? "is" : "are"} still selected, to be tried again.` : text;
 }
 
 // faultItems say which jobs were refused for what.

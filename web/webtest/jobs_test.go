@@ -134,7 +134,7 @@ func TestJobs_SeveralAtOnce(t *testing.T) {
 	p.Click("#pick-all")
 	p.WaitText("15 selected")
 	p.Press("p")
-	p.WaitText("left alone: not queued any more")
+	p.WaitText("left alone: not queued")
 	p.Type("#priority-several-value", "101")
 	p.Click("Set for 12 jobs")
 	p.WaitText("Must be a whole number from −100 to 100.")
@@ -166,7 +166,7 @@ func (s *studio) retriesOf(id string) (n int) {
 	return n
 }
 
-// Of each job it is said what came of it, and what was not answered stays selected.
+// Of each job it is said what came of it, and what can be tried again stays selected.
 func TestJobs_NothingIsLostWhenSomeOfItFails(t *testing.T) {
 	s := mustStudio(t)
 	ids := s.clips(3)
@@ -180,7 +180,7 @@ func TestJobs_NothingIsLostWhenSomeOfItFails(t *testing.T) {
 	p.WaitText("Cancel 3 jobs?")
 	s.kill()
 	p.Click("Cancel 3 jobs")
-	p.WaitText("None of 3 jobs cancelled. The 3 without an answer are still selected: try again.")
+	p.WaitText("None of 3 jobs cancelled. 3 are still selected, to be tried again.")
 	p.WaitText("clip-03.mp4, clip-02.mp4, clip-01.mp4: The server does not answer.")
 	p.Axe()
 	s.start()
