@@ -26,7 +26,7 @@ export class Row {
     const percent = Math.floor(share * 100);
     this.element.querySelector(".done").setAttribute("width", percent);
     this.part("bar").setAttribute("aria-valuenow", percent);
-    this.part("said").textContent = saidOf(upload, percent, this.size);
+    this.part("tale").textContent = taleOf(upload, percent, this.size);
   }
 
   state(name) {
@@ -45,7 +45,7 @@ export class Row {
   }
 }
 
-function saidOf(upload, percent, size) {
+function taleOf(upload, percent, size) {
   if (upload.said) return upload.said;
   switch (upload.state) {
     case "waiting": return "Two files go at a time.";

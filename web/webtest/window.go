@@ -107,3 +107,14 @@ func (p *Page) Offline(off bool) {
 		Offline: off, DownloadThroughput: -1, UploadThroughput: -1,
 	})
 }
+
+// Slow lets the page send no more than so many bytes a second; 0 lifts that.
+func (p *Page) Slow(upload float64) {
+	p.t.Helper()
+	if upload == 0 {
+		upload = -1
+	}
+	call(p, "slow down", network.EmulateNetworkConditionsByRule, network.EmulateNetworkConditionsByRuleParams{
+		MatchedNetworkConditions: []*network.Conditions{{DownloadThroughput: -1, UploadThroughput: upload}},
+	})
+}

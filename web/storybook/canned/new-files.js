@@ -9,5 +9,5 @@ choose(
 tick('[value="web-1080p"]');
 set("labels", "client=acme\nday=it's 3");
 await until(() => states("ready") === 5 && states("failed") === 3 && states("uploading") === 2);
-await until(() => [...document.querySelectorAll("[data-state=uploading] .said")].every((said) => said.textContent.startsWith("4") || said.textContent.startsWith("2")));
+await until(() => [...document.querySelectorAll("[data-state=uploading] .tale")].every(({ textContent }) => /^[24]/.test(textContent)));
 done();

@@ -1,0 +1,97 @@
+package webtest
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"rendermac/api"
+)
+
+// What is dropped becomes jobs, and the line that is shown makes the same ones.
+func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
+	s := mustStudio(t, "store: {part_bytes: 16KiB}")
+	s.agent("M4 in the corner")
+	first, second := s.film("interview.mov", 1, "128x96"), s.film("it's day 2.mov", 1, "128x96")
+	p := s.open("/new")
+	p.WaitText("Drop files or folders anywhere on this page")
+	p.Axe()
+	p.Slow(100_000)
+	p.Drop("h1", first, second)
+	p.Until(`[...document.querySelectorAll(".file [role=progressbar]")].filter(bar => bar.checkVisibility() && bar.ariaValueNow > 0).length === 2`)
+	p.Slow(0)
+	p.WaitText("mov, 0:01 · H.264 128×96, 25 fps · AAC mono, 44.1 kHz")
+	p.Click(`[value="web-480p"]`)
+	p.Click("More of the job")
+	p.Type("#priority", "7")
+	p.Type("#labels", "client=Köln & Söhne\nday=2")
+	p.Click("Make 2 jobs")
+	p.WaitText("2 jobs are made.")
+	p.Axe()
+	made := s.jobs()
+	for _, job := range made {
+		s.await(job.ID)
+	}
+
+	p.Click("Make more of these files")
+	s.shell(p.Text("#line-rendermac"), filepath.Dir(first), second)
+	same := s.jobs()[:2]
+	for i, job := range same {
+		if a, b := asked(t, job), asked(t, made[i]); a != b {
+			t.Errorf("the command made\n%s, the page\n%s", a, b)
+		}
+	}
+	p.Click("Make 2 jobs")
+	p.WaitText("2 jobs are made.")
+	p.Click("interview.mov")
+	p.WaitText("web-480p")
+}
+
+// jobs are all of them, newest first.
+func (s *studio) jobs() []api.JobItem {
+	s.Helper()
+	list, err := s.client.Jobs(s.Context(), api.JobQuery{})
+	must(s, err)
+	return list.Items
+}
+
+// await waits until a job has succeeded.
+func (s *studio) await(id string) {
+	s.Helper()
+	job, err := s.client.Wait(s.Context(), id, func(*api.Job) {}, nil)
+	must(s, err)
+	if job.Status != api.JobSucceeded {
+		s.Fatalf("%s has %s: %v", id, job.Status, job.FailureMessage)
+	}
+}
+
+// shell runs a script that the page shows, in a folder with these other files too.
+func (s *studio) shell(script, folder string, others ...string) string {
+	s.Helper()
+	for _, file := range others {
+		must(s, os.Link(file, filepath.Join(folder, filepath.Base(file))))
+	}
+	binary, err := program()
+	must(s, err)
+	cmd := exec.Command("sh", "-euc", script)
+	cmd.Dir = folder
+	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+s.home, "RENDERMAC_API_KEY="+s.key)
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		s.Fatalf("%s\n%v: %s", script, err, out)
+	}
+	return string(out)
+}
+
+// asked is what a job was asked for, but for its input.
+func asked(t *testing.T, job api.JobItem) string {
+	t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"service": job.Service, "params": job.Params, "priority": job.Priority, "labels": job.Labels,
+		"attempts": job.MaxAttempts, "output": job.OutputName, "requires": job.Requires, "webhook": job.WebhookURL,
+	})
+	must(t, err)
+	return string(text)
+}
