@@ -69,7 +69,7 @@ func (o Offer) Takes() string {
 }
 
 // Plain is what comes without a preset: what the schema has for defaults.
-func (o Offer) Plain() (string, error) {
+func (o Offer) Plain() (OfferPreset, error) {
 	fields, err := o.fields()
 	params := map[string]any{}
 	for _, f := range fields {
@@ -78,5 +78,10 @@ func (o Offer) Plain() (string, error) {
 		}
 	}
 	raw, _ := json.Marshal(params) // texts only
-	return OfferPreset{Params: raw}.Yields(), err
+	return OfferPreset{Params: raw}, err
+}
+
+// Films tells whether its presets make pictures rather than sound alone.
+func (o Offer) Films() bool {
+	return slices.ContainsFunc(o.Presets, func(p OfferPreset) bool { return !p.Scene().Sound })
 }

@@ -75,6 +75,7 @@ export class Files {
   remove(one) {
     const at = this.all.indexOf(one);
     one.upload.stop();
+    this.options.memory.hush(one.upload.file);
     one.row.element.remove();
     this.all.splice(at, 1);
     (this.all[Math.min(at, this.all.length - 1)]?.row.button("remove") || document.getElementById("choose")).focus();

@@ -1,5 +1,7 @@
 // Which upload a file has, so that it goes on after a reload. A file is known by
 // its name, size, time and the account; nothing of what it holds is kept.
+import { count } from "./words.js";
+
 const kind = "rendermac upload ";
 const keepsFor = 7 * 86400e3; // the server's retention of uploads, unless it says otherwise
 
@@ -10,24 +12,44 @@ export class Memory {
 
   recall(file) { return this.read(this.key(file))?.id; }
 
-  keep(file, id) {
-    try { localStorage.setItem(this.key(file), JSON.stringify({ id, at: Date.now() })); } catch { /* full, or not allowed: it begins anew after a reload */ }
+  keep(file, id) { this.write(this.key(file), { id, at: Date.now() }); }
+
+  write(key, value) {
+    try { localStorage.setItem(key, JSON.stringify(value)); } catch { /* full, or not allowed: it begins anew after a reload */ }
   }
 
   forget(file) {
     try { localStorage.removeItem(this.key(file)); } catch { /* not allowed: nothing was kept */ }
   }
 
+  // hush keeps a file that was removed from the list, and speaks of it no more.
+  hush(file) {
+    const kept = this.read(this.key(file));
+    if (kept) this.write(this.key(file), { ...kept, hushed: true });
+  }
+
   read(key) {
     try { return JSON.parse(localStorage.getItem(key)); } catch { return null; }
   }
 
+  keys() {
+    try { return Object.keys(localStorage).filter((key) => key.startsWith(kind)); } catch { return []; } // not allowed
+  }
+
   // clear drops what the server has dropped long ago.
   clear() {
-    let keys = [];
-    try { keys = Object.keys(localStorage); } catch { /* not allowed */ }
-    for (const key of keys.filter((key) => key.startsWith(kind))) {
+    for (const key of this.keys()) {
       if (!(this.read(key)?.at > Date.now() - keepsFor)) localStorage.removeItem(key);
     }
+  }
+
+  // said speaks of the files that an earlier page was sending.
+  said() {
+    const names = this.keys().filter((key) => key.startsWith(`${kind}${this.account} `) && !this.read(key)?.hushed)
+      .map((key) => key.slice(kind.length).split(" ").slice(3).join(" "));
+    if (names.length === 0) return "";
+    const [are, them, they] = names.length === 1 ? ["is", "it", "it goes"] : ["are", "them", "they go"];
+    const all = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${count(names.length - 2, "more file")}` : names.join(", ");
+    return `${all} ${are} not made a job of yet: drop ${them} again, and ${they} on where ${names.length === 1 ? "it was" : "they were"}.`;
   }
 }

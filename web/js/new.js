@@ -5,6 +5,7 @@ import { Files } from "./files.js";
 import { listenForFiles } from "./drop.js";
 import { curlLines, rendermacLine } from "./lines.js";
 import { Memory } from "./memory.js";
+import { showReckoned } from "./reckon.js";
 import { requestOf } from "./request.js";
 import { say } from "./say.js";
 import { jobsOf, submit } from "./submit.js";
@@ -15,9 +16,11 @@ const at = (id) => document.getElementById(id);
 const memory = new Memory(form.dataset.account);
 const files = new Files(at("rows"), { memory, elsewhere: form.dataset.store }, changed);
 let whenReady = false; // whether jobs are to be made once all files are here
+let failedBefore = 0; // how many files had failed when that was said
 let making = false;
 
 function take(some, left) {
+  at("remembered").textContent = "";
   files.add(some);
   at("left-out").hidden = left === "";
   at("left-out").textContent = `Left out of the folder: ${left}.`;
@@ -27,11 +30,12 @@ function take(some, left) {
 function changed() {
   if (whenReady && files.unfinished() === 0) {
     whenReady = false;
-    if (files.failed() > 0) say("A file has failed, so no jobs are made yet.");
+    if (files.failed() > failedBefore) say("A file has failed meanwhile, so no jobs are made yet.");
     else make();
   }
   showButton();
   showLines();
+  showReckoned(chosen().offer, files.ready());
 }
 
 function showButton() {
@@ -67,6 +71,7 @@ function showLines() {
 function pressed(event) {
   event.preventDefault();
   clearFaults();
+  failedBefore = files.failed();
   if (files.unfinished() > 0) whenReady = !whenReady;
   else make();
   changed();
@@ -92,6 +97,7 @@ async function make() {
 function showMade(jobs, groups) {
   at("made-title").textContent = jobs.length === 1 ? "The job is made." : `${count(jobs.length, "job")} are made.`;
   at("made-jobs").replaceChildren(...jobs.map((job, i) => linkTo(job, groups[i])));
+  at("not-made").replaceChildren(...files.uploads().filter(({ state }) => state === "failed").map(whyNot));
   form.hidden = true;
   at("made").hidden = false;
   at("made-title").focus();
@@ -100,9 +106,17 @@ function showMade(jobs, groups) {
 function linkTo(job, uploads) {
   const link = document.createElement("a");
   link.href = `/jobs/${job.id}`;
+  link.dir = "auto";
   link.textContent = uploads.length === 1 ? uploads[0].file.name : `${uploads[0].file.name} and ${count(uploads.length - 1, "more file")}`;
   const line = document.createElement("li");
   line.append(link);
+  return line;
+}
+
+function whyNot({ file, said }) {
+  const [line, name] = [document.createElement("li"), document.createElement("bdi")];
+  name.textContent = file.name;
+  line.append("No job of ", name, `: ${said}`);
   return line;
 }
 
@@ -129,6 +143,7 @@ at("more-new").addEventListener("click", () => { files.clear(); again(); });
 at("more-same").addEventListener("click", again);
 listenForFiles(take);
 memory.clear();
+at("remembered").textContent = memory.said();
 showChoice();
 files.join(chosen().joins);
 changed();

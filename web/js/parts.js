@@ -78,7 +78,7 @@ export class Parts {
         this.signal.throwIfAborted();
         await this.readable(n);
         if (!isAway(err) && ++refused > freshTries) throw err;
-        if (isAway(err)) await wait(this.said(err), tries, this);
+        if (isAway(err)) await wait(await this.said(err), tries, this);
         else part = await this.fresh(n, err);
         if (!part) return;
       }
@@ -122,14 +122,15 @@ export class Parts {
     return pathname.slice(pathname.indexOf("/v1/blobs/")) + search;
   }
 
-  // said is why a part does not arrive: a browser hides from a page what a store
-  // answers that does not allow it.
-  said(err) {
+  // said is why a part does not arrive. A browser hides from a page what a store
+  // answers that does not let it in; but whether one answers at all, it tells.
+  async said(err) {
     if (err.status !== 0) return err;
-    const where = this.elsewhere
-      ? `The store at ${this.elsewhere} does not answer this page: it is away, or its bucket has no CORS rule for ${location.origin}.`
-      : "The server does not answer.";
-    return new Problem(0, { detail: where });
+    if (!this.elsewhere) return new Problem(0, { detail: "The server does not answer." });
+    const answers = await fetch(this.elsewhere, { mode: "no-cors", signal: this.signal }).then(() => true, () => false);
+    return new Problem(0, { detail: answers
+      ? `The store at ${this.elsewhere} did not let this page send files: its bucket needs a CORS rule for ${location.origin} (docs/operations.md, “Files on S3”).`
+      : `The store at ${this.elsewhere} does not answer.` });
   }
 
   async readable(n) {

@@ -5,6 +5,8 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"rendermac/api"
@@ -37,16 +39,13 @@ func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
 
 	p.Click("Make more of these files")
 	s.shell(p.Text("#line-rendermac"), filepath.Dir(first), second)
-	same := s.jobs()[:2]
-	for i, job := range same {
-		if a, b := asked(t, job), asked(t, made[i]); a != b {
-			t.Errorf("the command made\n%s, the page\n%s", a, b)
-		}
+	if same, before := asked(t, s.jobs()[:2]), asked(t, made); same != before {
+		t.Errorf("the command made\n%s, the page\n%s", same, before)
 	}
 	p.Click("Make 2 jobs")
 	p.WaitText("2 jobs are made.")
 	p.Click("interview.mov")
-	p.WaitText("web-480p")
+	p.WaitPath("/jobs/" + s.jobs()[1].ID)
 }
 
 // jobs are all of them, newest first.
@@ -85,13 +84,15 @@ func (s *studio) shell(script, folder string, others ...string) string {
 	return string(out)
 }
 
-// asked is what a job was asked for, but for its input.
-func asked(t *testing.T, job api.JobItem) string {
+// asked is what jobs were asked for, but for their inputs.
+func asked(t *testing.T, jobs []api.JobItem) string {
 	t.Helper()
-	text, err := json.Marshal(map[string]any{
-		"service": job.Service, "params": job.Params, "priority": job.Priority, "labels": job.Labels,
-		"attempts": job.MaxAttempts, "output": job.OutputName, "requires": job.Requires, "webhook": job.WebhookURL,
-	})
-	must(t, err)
-	return string(text)
+	var all []string
+	for _, job := range jobs {
+		text, err := json.Marshal([]any{job.Service, job.Params, job.Priority, job.Labels, job.MaxAttempts, job.OutputName, job.Requires, job.WebhookURL})
+		must(t, err)
+		all = append(all, string(text))
+	}
+	slices.Sort(all)
+	return strings.Join(all, "\n")
 }

@@ -1,0 +1,106 @@
+package webtest
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"rendermac/api"
+)
+
+const partBytes = 64 << 10
+
+// An upload that is cut off by the server's death and by a reload goes on where it
+// was: what the server has, it is not sent again.
+func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
+	s := mustStudio(t, "store: {part_bytes: 64KiB}")
+	file := filepath.Join(t.TempDir(), "rushes of day 1.mov")
+	must(t, os.WriteFile(file, noise(40*partBytes), 0o600))
+	p := s.open("/new")
+	p.Expect("ERR_|answered (409|503)|dialog beforeunload")
+	p.Slow(1 << 20)
+	p.SetFiles("#files", file)
+	p.Until(bar + " >= 25")
+	s.kill()
+	p.WaitText("The server does not answer")
+	p.Offline(true)
+	s.start()
+	missing := s.missing(p)
+	p.Slow(1 << 20) // and online again
+	p.Until(bar + " >= 60")
+	p.Reload()
+	p.WaitText("rushes of day 1.mov is not made a job of yet")
+	p.Drop("h1", file)
+	p.WaitText("Goes on from")
+	p.Slow(0)
+	p.WaitText("ready")
+	p.WaitText("The server cannot read this kind of file; the Mac that takes the job will.")
+
+	counted := s.counted()
+	if stored := counted[`rendermac_http_requests_total{method="PUT",route="/v1/blobs/{key}",status="2xx"}`]; stored != float64(missing) {
+		t.Errorf("%v parts were stored after the restart, and %d were missing", stored, missing)
+	}
+	// What was on its way when it was cut off, twice, comes twice.
+	if bytes := counted["rendermac_blob_received_bytes_total"]; bytes > float64((missing+4)*partBytes) {
+		t.Errorf("%v bytes came for %d parts", bytes, missing)
+	}
+	p.Click("Make the job")
+	p.WaitText("The job is made.")
+	p.Reload()
+	p.WaitText("An upload that was cut off goes on")
+	p.WaitGone("rushes of day 1.mov is not made a job of yet")
+}
+
+const bar = `document.querySelector(".file [role=progressbar]").ariaValueNow`
+
+// noise is bytes that no part of which is like another.
+func noise(n int) []byte {
+	all := make([]byte, n)
+	for i := range all {
+		all[i] = byte(i*7 + i/partBytes)
+	}
+	return all
+}
+
+// missing is how many parts the server lacks of the upload that the page remembers.
+func (s *studio) missing(p *Page) int {
+	s.Helper()
+	var id string
+	p.Eval(`JSON.parse(localStorage.getItem(Object.keys(localStorage)[0])).id`, &id)
+	var up api.Upload
+	s.get("/v1/uploads/"+id, &up)
+	return len(up.Parts)
+}
+
+// get asks the API with the admin's key.
+func (s *studio) get(path string, out any) {
+	s.Helper()
+	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.url+path, nil)
+	must(s, err)
+	request.Header.Set("Authorization", "Bearer "+s.key)
+	answer, err := http.DefaultClient.Do(request)
+	must(s, err)
+	defer answer.Body.Close()
+	must(s, json.NewDecoder(answer.Body).Decode(out))
+}
+
+// counted is the server's metrics.
+func (s *studio) counted() map[string]float64 {
+	s.Helper()
+	answer, err := http.Get(s.url + "/metrics")
+	must(s, err)
+	defer answer.Body.Close()
+	values := map[string]float64{}
+	for lines := bufio.NewScanner(answer.Body); lines.Scan(); {
+		name, text, _ := strings.Cut(lines.Text(), " ")
+		if value, err := strconv.ParseFloat(text, 64); err == nil {
+			values[name] = value
+		}
+	}
+	return values
+}
