@@ -46,7 +46,7 @@ export class Files {
     this.all.push(one);
     this.list.append(row.element);
     row.show(upload);
-    if (file.size === 0) upload.become("failed", "The file is empty: there is nothing to make anything of.");
+    if (file.size === 0) upload.fail("The file is empty: there is nothing to make anything of.", false);
   }
 
   // draw shows a row at most once a frame, for parts move often; what it becomes

@@ -5,10 +5,10 @@ const shares = [[0.75, "2/3"], [0.58, "half"], [0.41, "1/3"], [0.29, "1/4"], [0.
 // showReckoned says it beside each preset that can be reckoned. uploads are those
 // that the server has read.
 export function showReckoned(offer, uploads) {
-  const films = uploads.map(({ done }) => done).filter(({ media }) => media?.duration_s > 0);
-  const are = films.reduce((sum, { bytes }) => sum + bytes, 0);
+  const films = uploads.filter(({ done }) => done.media?.duration_s > 0);
+  const are = films.reduce((sum, { file }) => sum + file.size, 0);
   for (const radio of offer.querySelectorAll(".preset input")) {
-    const become = films.reduce((sum, { media }) => sum + bytesOf(media, radio.dataset), 0);
+    const become = films.reduce((sum, { done }) => sum + bytesOf(done.media, radio.dataset), 0);
     radio.parentElement.querySelector("[data-reckoned]").textContent = are > 0 && become > 0 ? `, about ${sizeOf(become / are)}` : "";
   }
 }

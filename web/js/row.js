@@ -26,6 +26,7 @@ export class Row {
     const percent = Math.floor(share * 100);
     this.element.querySelector(".done").setAttribute("width", percent);
     this.part("bar").setAttribute("aria-valuenow", percent);
+    this.button("again").hidden = !upload.mayGoAgain;
     this.part("tale").textContent = taleOf(upload, percent, this.size);
   }
 
@@ -33,7 +34,6 @@ export class Row {
     this.element.dataset.state = name;
     const word = [...document.getElementById("states").content.children].find((state) => state.textContent === name);
     this.part("how").replaceChildren(word.cloneNode(true));
-    this.button("again").hidden = name !== "failed";
   }
 
   // place says where it stands among the files that are joined.

@@ -5,6 +5,7 @@ import { insist } from "./insist.js";
 import { Parts } from "./parts.js";
 import { Rate } from "./rate.js";
 import { randomKey } from "./random.js";
+import { bytes } from "./words.js";
 
 const rounds = 3; // how often parts are sent that the store had and has lost
 
@@ -13,6 +14,7 @@ export class Upload {
   sent = 0;
   goesOnFrom = 0; // a share: what was there already
   said = ""; // why it waits, or has failed
+  mayGoAgain = false; // whether trying again can help
   done = null; // what the server says of it at last
 
   constructor(file, { memory, elsewhere, changed }) {
@@ -32,7 +34,7 @@ export class Upload {
       this.done = done;
       this.become("ready");
     } catch (err) {
-      if (!this.stopper.signal.aborted) this.become("failed", wordsOf(err));
+      if (!this.stopper.signal.aborted) this.fail(wordsOf(err), err.status !== 422);
     }
   }
 
@@ -40,8 +42,10 @@ export class Upload {
 
   again() { this.become("waiting"); }
 
-  become(state, said = "") {
-    Object.assign(this, { state, said });
+  fail(said, mayGoAgain) { this.become("failed", said, mayGoAgain); }
+
+  become(state, said = "", mayGoAgain = false) {
+    Object.assign(this, { state, said, mayGoAgain });
     this.changed();
   }
 
@@ -105,5 +109,8 @@ export class Upload {
 function wordsOf(err) {
   if (!(err instanceof Problem) || err.errors.length === 0) return err.message;
   const subjects = { name: "The name", bytes: "The file" };
-  return err.errors.map(({ location, message }) => `${subjects[location] || location} ${message}.`).join(" ");
+  return err.errors.map(({ location, message }) => `${subjects[location] || location} ${withSizes(message)}.`).join(" ");
 }
+
+// withSizes says numbers of bytes as people do.
+function withSizes(text) { return text.replace(/\d{5,}/g, (n) => bytes(Number(n))); }

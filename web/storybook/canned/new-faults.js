@@ -10,7 +10,7 @@ routes.jobs = () => [422, {
     { location: "jobs[0].inputs[0].upload_id", message: "was deleted by retention; upload it again" },
   ],
 }];
-choose(["interview.mov", 380000]);
+choose(["interview.mov", 18.4e9]);
 set("params.video_codec", "prores");
 set("params.container", "mp4");
 set("params.width", "1");

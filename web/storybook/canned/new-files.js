@@ -2,9 +2,9 @@ import { choose, done, set, states, tick, until } from "./answers.js";
 
 localStorage.clear();
 choose(
-  ["interview.mov", 380000], ["IMG_2201.MOV", 210000], ["old recording.mkv", 99000],
-  ["2026-11-28_acme_spring-campaign_director's-cut_v14_FINAL_really-final_graded_with-captions_for-broadcast_de-CH.mov", 350000],
-  ["مقابلة مع المخرج.mov", 240000], ["full disk.mov", 100], ["huge.mov", 100], ["nothing.mov", 0], ["slow one.mov", 1e6], ["slow two.mov", 2e6], ["waits.mov", 700000],
+  ["interview.mov", 18.4e9], ["IMG_2201.MOV", 21e6], ["old recording.mkv", 1.2e9],
+  ["2026-11-28_acme_spring-campaign_director's-cut_v14_FINAL_really-final_graded_with-captions_for-broadcast_de-CH.mov", 17.9e9],
+  ["مقابلة مع المخرج.mov", 18.1e9], ["full disk.mov", 940e6], ["huge.mov", 2.4e12], ["nothing.mov", 0], ["slow one.mov", 620e6], ["slow two.mov", 1.28e9], ["waits.mov", 700e6],
 );
 tick('[value="web-1080p"]');
 set("labels", "client=acme\nday=it's 3");
