@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -27,7 +28,10 @@ type yielded struct {
 
 // Yields says what comes of a preset, by its params, or nothing where they say
 // nothing that is known here.
-func (p OfferPreset) Yields() string {
+func (p OfferPreset) Yields() string { return p.Makes() + p.Size() }
+
+// Makes is Yields without the size.
+func (p OfferPreset) Makes() string {
 	var y yielded
 	if json.Unmarshal(p.Params, &y) != nil {
 		return ""
@@ -39,14 +43,17 @@ func (p OfferPreset) Yields() string {
 	if y.LoudnessLUFS < 0 {
 		parts = append(parts, "at −"+strconv.FormatFloat(-y.LoudnessLUFS, 'f', -1, 64)+" LUFS")
 	}
-	parts = append(parts, y.size())
-	var said []string
-	for _, part := range parts {
-		if part != "" {
-			said = append(said, part)
-		}
-	}
+	said := slices.DeleteFunc(parts, func(part string) bool { return part == "" })
 	return Sentence(strings.Join(said, ", "))
+}
+
+// Size goes on from Makes where the params alone make it.
+func (p OfferPreset) Size() string {
+	var y yielded
+	if json.Unmarshal(p.Params, &y) != nil || y.size() == "" {
+		return ""
+	}
+	return ", " + y.size()
 }
 
 func (y yielded) picture() string {

@@ -9,7 +9,8 @@ export function showReckoned(offer, uploads) {
   const are = films.reduce((sum, { file }) => sum + file.size, 0);
   for (const radio of offer.querySelectorAll(".preset input")) {
     const become = films.reduce((sum, { done }) => sum + bytesOf(done.media, radio.dataset), 0);
-    radio.parentElement.querySelector("[data-reckoned]").textContent = are > 0 && become > 0 ? `, about ${sizeOf(become / are)}` : "";
+    const said = radio.parentElement.querySelector("[data-reckoned]");
+    said.textContent = are > 0 && become > 0 ? `, ${sizeOf(become / are)}` : said.dataset.else;
   }
 }
 
@@ -30,8 +31,8 @@ function pixels({ width, height }, { width: w = Infinity, height: h = Infinity, 
 }
 
 function sizeOf(share) {
-  if (share >= 1.25) return `${share < 10 ? Number(share.toFixed(share < 2 ? 1 : 0)) : Math.round(share / 5) * 5} × the size`;
-  if (share >= 0.8) return "the same size";
-  const said = shares.findLast(([upTo]) => share <= upTo)?.[1] || "3/4";
-  return said === "half" ? "half the size" : `${said} the size`;
+  if (share >= 1.25) return `about ${share < 10 ? Number(share.toFixed(share < 2 ? 1 : 0)) : Math.round(share / 5) * 5} × the size`;
+  if (share >= 0.8) return "about the same size";
+  if (share < 0.007) return "under 1/100 the size";
+  return `about ${shares.findLast(([upTo]) => share <= upTo)?.[1] || "3/4"} the size`;
 }
