@@ -1,6 +1,7 @@
 // Faults stand at the fields that they are about; what has no field stands at the
 // button.
 import { chosen } from "./choice.js";
+import { plainly } from "./plainly.js";
 
 const form = document.getElementById("new");
 const rest = document.getElementById("make-faults");
@@ -25,7 +26,7 @@ export function showFaults(err, files) {
   for (const { location = "", message } of err.errors || []) {
     const [, job = "0", at] = location.match(/^(?:jobs\[(\d+)\]\.)?(.*)$/s);
     const input = inputAt(at);
-    const words = input ? `${labelOf(input)} ${message}.` : `${subject(at, files[job])}${message}.`;
+    const words = input ? about(labelOf(input), plainly(message)) : `${subject(at, files[job])}${plainly(message)}.`;
     if (said.has(words)) continue;
     said.add(words);
     if (input) showAt(input, words);
@@ -36,6 +37,12 @@ export function showFaults(err, files) {
   if (first) rest.prepend(paragraph(said.size === 1 ? "One field is not right yet." : "Some fields are not right yet."));
   first?.focus();
   first?.scrollIntoView({ block: "center" });
+}
+
+// about is one sentence where the server's words have no subject of their own.
+function about(label, message) {
+  const goesOn = /^(must|is|are|was|were|has|have|may|cannot|does|do|excludes|needs|expected)\b/.test(message);
+  return `${label}${goesOn ? "" : ":"} ${message}.`;
 }
 
 function tell(words) { rest.append(paragraph(words)); }

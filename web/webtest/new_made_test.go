@@ -70,9 +70,14 @@ func TestNew_FaultsStandAtTheirFields(t *testing.T) {
 	p.Click("More of the job")
 	p.Expect("POST .*/v1/jobs/batch answered 422")
 	p.Click("Make the job")
-	for _, field := range []string{"ffmpeg-transcode-container", "ffmpeg-transcode-width", "webhook_url", "priority"} {
+	for field, want := range map[string]string{
+		"ffmpeg-transcode-container": "Container: prores fits into mov only.", "ffmpeg-transcode-width": "Width must be from 2 to 16384.",
+		"webhook_url": "Webhook must be an http or https URL.", "priority": "Priority must be at most 100.",
+	} {
 		p.WaitFor("#" + field + "[aria-invalid=true] + #" + field + "-fault")
-		t.Log(p.Text("#" + field + "-fault"))
+		if said := p.Text("#" + field + "-fault"); said != want {
+			t.Errorf("at %s stands %q, not %q", field, said, want)
+		}
 	}
 	p.WaitText("Some fields are not right yet.")
 	p.Axe()

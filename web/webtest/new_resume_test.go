@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,6 +24,7 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	must(t, os.WriteFile(file, noise(40*partBytes), 0o600))
 	p := s.open("/new")
 	p.Expect("ERR_|answered (409|503)|dialog beforeunload")
+	p.Click("h1") // browsers ask only people whether they will leave
 	p.Slow(1 << 20)
 	p.SetFiles("#files", file)
 	p.Until(bar + " >= 25")
@@ -34,6 +36,9 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	p.Slow(1 << 20) // and online again
 	p.Until(bar + " >= 60")
 	p.Reload()
+	if !p.complained("dialog beforeunload") {
+		t.Error("the page was left without a warning")
+	}
 	p.WaitText("rushes of day 1.mov is not made a job of yet")
 	p.Drop("h1", file)
 	p.WaitText("Goes on from")
@@ -65,6 +70,13 @@ func noise(n int) []byte {
 		all[i] = byte(i*7 + i/partBytes)
 	}
 	return all
+}
+
+// complained tells whether the page has, be that announced or not.
+func (p *Page) complained(of string) bool {
+	p.faults.mu.Lock()
+	defer p.faults.mu.Unlock()
+	return slices.ContainsFunc(p.faults.lines, func(line string) bool { return strings.HasPrefix(line, of) })
 }
 
 // missing is how many parts the server lacks of the upload that the page remembers.

@@ -1,0 +1,43 @@
+package webtest
+
+import (
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/minio/minio-go/v7/pkg/cors"
+
+	"rendermac/artifact"
+	"rendermac/artifact/artifacttest"
+)
+
+// With a store on S3 the browser sends the parts there itself, once the bucket lets
+// pages of the dashboard do so; until then the page says what is missing.
+func TestNew_PartsGoToS3WhichMustLetThePage(t *testing.T) {
+	s3 := artifacttest.StartS3(t)
+	o := s3.Options(t)
+	s := mustStudio(t, fmt.Sprintf("store: {kind: s3, part_bytes: 5MiB, s3: {endpoint: %q, bucket: %s, prefix: %s, path_style: true, access_key: %s, secret_key: %s}}",
+		o.Endpoint, o.Bucket, o.Prefix, o.AccessKey, o.SecretKey))
+	file := filepath.Join(t.TempDir(), "rushes.mov")
+	must(t, os.WriteFile(file, noise(artifact.MinS3Part+1000), 0o600))
+	store, err := url.Parse(o.Endpoint)
+	must(t, err)
+	p := s.open("/new")
+	p.Expect("another host: (PUT|GET|OPTIONS) http://" + regexp.QuoteMeta(store.Host))
+	p.Expect("http://" + regexp.QuoteMeta(store.Host) + ".* (failed: net::ERR_FAILED|answered 403)")
+	p.SetFiles("#files", file)
+	p.WaitText("The store at " + o.Endpoint + " did not let this page send files: its bucket needs a CORS rule for " + s.url)
+
+	must(t, s3.Client(t).SetBucketCors(t.Context(), o.Bucket, cors.NewConfig([]cors.Rule{{
+		AllowedOrigin: []string{s.url}, AllowedMethod: []string{"GET", "HEAD", "PUT"}, AllowedHeader: []string{"*"}, MaxAgeSeconds: 3600,
+	}})))
+	p.WaitText("ready")
+	p.Click("Make the job")
+	p.WaitText("The job is made.")
+
+	s3.Kill()
+	p.Expect("http://" + regexp.QuoteMeta(store.Host) + ".* failed: net::ERR_CONNECTION|POST .*/v1/uploads answered 503")
+}
