@@ -122,15 +122,10 @@ export class Parts {
     return pathname.slice(pathname.indexOf("/v1/blobs/")) + search;
   }
 
-  // said is why a part does not arrive. A browser hides from a page what a store
-  // answers that does not let it in; but whether one answers at all, it tells.
+  // said is why a part does not arrive.
   async said(err) {
     if (err.status !== 0) return err;
-    if (!this.elsewhere) return new Problem(0, { detail: "The server does not answer." });
-    const answers = await fetch(this.elsewhere, { mode: "no-cors", signal: this.signal }).then(() => true, () => false);
-    return new Problem(0, { detail: answers
-      ? `The store at ${this.elsewhere} did not let this page send files: its bucket needs a CORS rule for ${location.origin} (docs/operations.md, “Files on S3”).`
-      : `The store at ${this.elsewhere} does not answer.` });
+    return new Problem(0, { detail: this.elsewhere ? await whyNot(this.elsewhere, this.signal) : "The server does not answer." });
   }
 
   async readable(n) {
@@ -140,4 +135,13 @@ export class Parts {
       throw new Problem(400, { detail: "The file was changed or moved while it was uploaded: drop it again." });
     }
   }
+}
+
+// whyNot is what keeps a page from a store. A browser hides from it what a store
+// answers that does not let it in; but whether one answers at all, it tells.
+async function whyNot(store, signal) {
+  if (location.protocol === "https:" && store.startsWith("http:")) return `Browsers let no page on https send files to a store on plain http, as ${store} is: give it TLS.`;
+  const answers = await fetch(store, { mode: "no-cors", signal }).then(() => true, () => false);
+  if (!answers) return `The store at ${store} does not answer.`;
+  return `The store at ${store} did not let this page send files: its bucket needs a CORS rule for ${location.origin} (docs/operations.md, “Files on S3”).`;
 }

@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -48,7 +49,7 @@ func TestNew_ADoubleClickAndALostAnswerMakeOneJobAFile(t *testing.T) {
 	p.WaitText("two.mov and 1 more file")
 	joined := s.jobs()[0]
 	var first api.Upload
-	s.get("/v1/uploads/"+*joined.Inputs[0].UploadID, &first)
+	s.ask(http.MethodGet, "/v1/uploads/"+*joined.Inputs[0].UploadID, nil, &first)
 	if len(joined.Inputs) != 2 || first.Bytes != 2000 {
 		t.Errorf("the joined job has %d inputs, of which the first has %d bytes", len(joined.Inputs), first.Bytes)
 	}

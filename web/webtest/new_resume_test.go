@@ -2,7 +2,10 @@ package webtest
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -51,9 +54,10 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 		t.Errorf("%v parts were stored after the restart, and %d were missing", stored, missing)
 	}
 	// What was on its way when it was cut off, twice, comes twice.
-	if bytes := counted["rendermac_blob_received_bytes_total"]; bytes > float64((missing+4)*partBytes) {
-		t.Errorf("%v bytes came for %d parts", bytes, missing)
+	if came := counted["rendermac_blob_received_bytes_total"]; came > float64((missing+4)*partBytes) {
+		t.Errorf("%v bytes came for %d parts", came, missing)
 	}
+	s.mustHold(p, file)
 	p.Click("Make the job")
 	p.WaitText("The job is made.")
 	p.Reload()
@@ -79,22 +83,42 @@ func (p *Page) complained(of string) bool {
 	return slices.ContainsFunc(p.faults.lines, func(line string) bool { return strings.HasPrefix(line, of) })
 }
 
-// missing is how many parts the server lacks of the upload that the page remembers.
+// upload is the id of the one that the page remembers.
+func upload(p *Page) (id string) {
+	p.Eval(`JSON.parse(localStorage.getItem(Object.keys(localStorage)[0])).id`, &id)
+	return id
+}
+
+// missing is how many of its parts the server lacks.
 func (s *studio) missing(p *Page) int {
 	s.Helper()
-	var id string
-	p.Eval(`JSON.parse(localStorage.getItem(Object.keys(localStorage)[0])).id`, &id)
 	var up api.Upload
-	s.get("/v1/uploads/"+id, &up)
+	s.ask(http.MethodGet, "/v1/uploads/"+upload(p), nil, &up)
 	return len(up.Parts)
 }
 
-// get asks the API with the admin's key.
-func (s *studio) get(path string, out any) {
+// mustHold fails where the server's bytes are not the file's.
+func (s *studio) mustHold(p *Page, file string) {
 	s.Helper()
-	request, err := http.NewRequestWithContext(s.Context(), http.MethodGet, s.url+path, nil)
+	text, err := os.ReadFile(file)
+	must(s, err)
+	sum := fmt.Sprintf("%x", sha256.Sum256(text))
+	var done api.UploadDone
+	s.ask(http.MethodPost, "/v1/uploads/"+upload(p)+"/complete", api.UploadComplete{}, &done)
+	if done.SHA256 != sum {
+		s.Errorf("the server holds %s, and the file is %s", done.SHA256, sum)
+	}
+}
+
+// ask calls the API with the admin's key.
+func (s *studio) ask(method, path string, in, out any) {
+	s.Helper()
+	text, err := json.Marshal(in)
+	must(s, err)
+	request, err := http.NewRequestWithContext(s.Context(), method, s.url+path, bytes.NewReader(text))
 	must(s, err)
 	request.Header.Set("Authorization", "Bearer "+s.key)
+	request.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(request)
 	must(s, err)
 	defer answer.Body.Close()

@@ -27,7 +27,7 @@ func TestNew_PartsGoToS3WhichMustLetThePage(t *testing.T) {
 	must(t, err)
 	p := s.open("/new")
 	p.Expect("another host: (PUT|GET|OPTIONS) http://" + regexp.QuoteMeta(store.Host))
-	p.Expect("http://" + regexp.QuoteMeta(store.Host) + ".* (failed: net::ERR_FAILED|answered 403)")
+	p.Expect("http://" + regexp.QuoteMeta(store.Host) + ".* (failed: net::ERR_FAILED|answered 403|blocked by CORS policy)")
 	p.SetFiles("#files", file)
 	p.WaitText("The store at " + o.Endpoint + " did not let this page send files: its bucket needs a CORS rule for " + s.url)
 
@@ -35,9 +35,5 @@ func TestNew_PartsGoToS3WhichMustLetThePage(t *testing.T) {
 		AllowedOrigin: []string{s.url}, AllowedMethod: []string{"GET", "HEAD", "PUT"}, AllowedHeader: []string{"*"}, MaxAgeSeconds: 3600,
 	}})))
 	p.WaitText("ready")
-	p.Click("Make the job")
-	p.WaitText("The job is made.")
-
-	s3.Kill()
-	p.Expect("http://" + regexp.QuoteMeta(store.Host) + ".* failed: net::ERR_CONNECTION|POST .*/v1/uploads answered 503")
+	s.mustHold(p, file)
 }
