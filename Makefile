@@ -13,7 +13,7 @@ help: ## this list
 ffmpeg: ## install ffmpeg and curl if they are missing (apt-get as root on Debian, Homebrew on macOS)
 	@scripts/deps.sh
 
-deps: ## the same, and what tests need: Chromium, axe-core and an S3 server (the last two once, into a cache folder)
+deps: ## the same, and what tests need: Chromium, jq, axe-core and an S3 server (the last two once, into a cache folder)
 	@scripts/deps.sh tests
 	@scripts/axe.sh
 	@scripts/s3.sh

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Installs what RenderMac needs beside Go, if it is missing; with "tests", also the browser that tests drive.
+# Installs what RenderMac needs beside Go, if it is missing; with "tests", also the browser that tests drive, and jq.
 set -eu
 
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -13,6 +13,7 @@ has_browser() {
 missing=""
 has ffmpeg && has ffprobe || missing="ffmpeg"
 has curl || missing="$missing curl"
+[ "${1:-}" != tests ] || has jq || missing="$missing jq"
 browser=""
 [ "${1:-}" != tests ] || has_browser || browser="chromium"
 [ -z "$missing$browser" ] && exit 0

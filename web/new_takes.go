@@ -15,8 +15,9 @@ type Takes struct {
 // Known tells whether anything can be reckoned by it.
 func (t Takes) Known() bool { return t.PerPixel > 0 || t.PerSecond > 0 }
 
-// What usual footage takes at quality 65, by encoding a mixed hour; six steps of
-// the encoders' own scale halve it, and a step of quality is 0.45 of one.
+// What a pixel of usual footage takes at quality 65, as a rule of thumb: 4.7 and
+// 2.9 Mbit/s of 1080p25. Six steps of the encoders' own scale halve it, and a step
+// of quality is 0.45 of one.
 var perPixel = map[string]float64{"h264": 0.09, "hevc": 0.055}
 
 const usualSound = 192_000 // of sound that is copied, or said no rate for

@@ -60,8 +60,9 @@ function noteOf(all) {
 function showLines() {
   let request = { service: chosen().name };
   try { request = requestOf(1); } catch { /* the fields say it when the jobs are made */ return; }
-  const names = files.uploads().filter(({ state }) => state !== "failed").map(({ file }) => file.name);
-  const lines = { rendermac: rendermacLine(request, names.length > 0 ? names : ["FILE"]), curl: curlLines(request, names.length > 0 ? names : ["FILE"], chosen().joins) };
+  const names = files.uploads().filter(({ state }) => state !== "failed").map(({ file }) => file.webkitRelativePath || file.name);
+  if (names.length === 0) names.push("FILE");
+  const lines = { rendermac: rendermacLine(request, names), curl: curlLines(request, names, chosen().joins) };
   for (const [name, text] of Object.entries(lines)) {
     at(`line-${name}`).textContent = text;
     at(`copy-${name}`).dataset.copy = text;

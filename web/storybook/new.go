@@ -18,6 +18,8 @@ var newJob = []story{
 	{"new/empty", admin("New job", "/new"), newOf(2)},
 	{"new/no-mac", admin("New job", "/new"), newOf(0)},
 	{"new/files", admin("New job", "/new"), newOf(2)},
+	{"new/remembered", admin("New job", "/new"), newOf(2)},
+	{"new/away", admin("New job", "/new"), newOf(2)},
 	{"new/joined", admin("New job", "/new"), newOf(2)},
 	{"new/faults", admin("New job", "/new"), newOf(2)},
 	{"new/made", admin("New job", "/new"), newOf(2)},

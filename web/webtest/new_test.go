@@ -12,7 +12,7 @@ import (
 	"rendermac/api"
 )
 
-// What is dropped becomes jobs, and the line that is shown makes the same ones.
+// What is dropped becomes jobs, and the lines that are shown make the same ones.
 func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
 	s := mustStudio(t, "store: {part_bytes: 16KiB}")
 	s.agent("M4 in the corner")
@@ -38,9 +38,14 @@ func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
 	}
 
 	p.Click("Make more of these files")
-	s.shell(p.Text("#line-rendermac"), filepath.Dir(first), second)
-	if same, before := asked(t, s.jobs()[:2]), asked(t, made); same != before {
-		t.Errorf("the command made\n%s, the page\n%s", same, before)
+	folder := filepath.Dir(first)
+	must(t, os.Rename(second, filepath.Join(folder, filepath.Base(second))))
+	for _, line := range []string{"rendermac", "curl"} {
+		p.Click("Copy the " + line + " command")
+		s.shell(p.Clipboard(), folder)
+		if same, before := asked(t, s.jobs()[:2]), asked(t, made); same != before {
+			t.Errorf("%s made\n%s, the page\n%s", line, same, before)
+		}
 	}
 	p.Click("Make 2 jobs")
 	p.WaitText("2 jobs are made.")
@@ -66,22 +71,17 @@ func (s *studio) await(id string) {
 	}
 }
 
-// shell runs a script that the page shows, in a folder with these other files too.
-func (s *studio) shell(script, folder string, others ...string) string {
+// shell runs a script that the page shows, in a folder.
+func (s *studio) shell(script, folder string) {
 	s.Helper()
-	for _, file := range others {
-		must(s, os.Link(file, filepath.Join(folder, filepath.Base(file))))
-	}
 	binary, err := program()
 	must(s, err)
 	cmd := exec.Command("sh", "-euc", script)
 	cmd.Dir = folder
 	cmd.Env = append(os.Environ(), "PATH="+filepath.Dir(binary)+":"+os.Getenv("PATH"), "HOME="+s.home, "RENDERMAC_API_KEY="+s.key)
-	out, err := cmd.CombinedOutput()
-	if err != nil {
+	if out, err := cmd.CombinedOutput(); err != nil {
 		s.Fatalf("%s\n%v: %s", script, err, out)
 	}
-	return string(out)
 }
 
 // asked is what jobs were asked for, but for their inputs.

@@ -20,7 +20,7 @@ function announce({ name, bytes }) {
   if (name.includes("full")) return no(507, "The disk of the store is full: free some of it, or add to it, then try again.");
   if (name.includes("huge")) return no(422, "The request was not taken.", [{ location: "bytes", message: "is more than this server takes: at most 2199023255552" }]);
   uploads.push(name);
-  const parts = Array.from({ length: Math.max(1, Math.ceil(bytes / partBytes)) }, (_, i) => ({ number: i + 1, url: `/v1/blobs/${i < 4 || !name.includes("slow") ? "goes" : "hangs"}`, headers: {} }));
+  const parts = Array.from({ length: Math.max(1, Math.ceil(bytes / partBytes)) }, (_, i) => ({ number: i + 1, url: `/v1/blobs/${i < 4 ? "goes" : name.includes("slow") ? "hangs" : name.includes("cut off") ? "nobody" : "goes"}`, headers: {} }));
   return [201, { id: `upl_${uploads.length - 1}`, part_bytes: partBytes, parts, next_part: null }];
 }
 
@@ -46,7 +46,7 @@ window.fetch = async (path, init = {}) => {
   return new Response(JSON.stringify(body), { status, headers: { "Content-Type": "application/json" } });
 };
 
-// A PUT that arrives, or that hangs in its middle.
+// A PUT that arrives, hangs in its middle, or finds nobody.
 window.XMLHttpRequest = class {
   upload = {};
   status = 200;
@@ -55,6 +55,7 @@ window.XMLHttpRequest = class {
   abort() {}
   send() {
     setTimeout(() => {
+      if (this.url.endsWith("nobody")) return Object.assign(this, { status: 0 }).onloadend();
       this.upload.onprogress({ loaded: this.url.endsWith("hangs") ? partBytes / 3 : partBytes });
       if (this.url.endsWith("goes")) this.onloadend();
     });
