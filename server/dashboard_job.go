@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"rendermac/api"
-	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/web"
 )
@@ -32,7 +31,7 @@ func (s *Server) showJob(ctx context.Context, c call) (web.Page, error) {
 	}
 	page.Inputs, page.Output = filesOf(j)
 	for _, of := range []func(context.Context, call, store.Job, *web.Job) error{
-		s.tellStory, s.nameOthers, s.tellWebhook, s.tellHold,
+		s.tellStory, s.nameOthers, s.showOutputsOf, s.tellWebhook, s.tellHold,
 	} {
 		if err := of(ctx, c, j, &page); err != nil {
 			return nil, err
@@ -78,9 +77,12 @@ func (s *Server) tellWebhook(ctx context.Context, c call, j store.Job, page *web
 		return nil
 	}
 	list, err := s.o.DB.Deliveries(ctx, store.DeliveryFilter{JobID: j.ID, Limit: 20})
+	var shown []api.Delivery
 	for _, d := range list {
+		shown = append(shown, showDelivery(d))
 		page.Webhook.Deliveries = append(page.Webhook.Deliveries, deliveryFacts(showDelivery(d), ""))
 	}
+	page.Webhook.Again = s.againIn(shown)
 	return err
 }
 
@@ -125,35 +127,4 @@ func requirements(raw json.RawMessage) (list []web.Fact) {
 		list = append(list, web.Fact{Name: "Memory", Value: fmt.Sprintf("at least %g GB", *r.MinMemoryGB)})
 	}
 	return list
-}
-
-// filesOf are the job's inputs, and its output once it has one.
-func filesOf(j store.Job) (inputs []web.File, output *web.File) {
-	media := showInputs(j)
-	for i, in := range j.Inputs {
-		inputs = append(inputs, web.File{
-			Name: cmp.Or(in.Name, in.UploadID, in.JobID), Path: in.Path, JobID: in.JobID, Bytes: in.Bytes, SHA256: in.SHA256, Media: webMedia(media[i]),
-		})
-	}
-	if a := j.Artifact; a != nil && j.Status == fence.JobSucceeded {
-		output = &web.File{
-			Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Media: webMedia(showMedia(a.Media)), Warnings: a.Warnings, Deleted: a.DeletedAt,
-		}
-	}
-	return inputs, output
-}
-
-func webMedia(m *api.Media) *web.Media {
-	if m == nil {
-		return nil
-	}
-	out := &web.Media{ByAgent: m.ReadBy == "agent", Container: m.Container, Seconds: m.DurationS, Oddity: m.Oddity}
-	for _, t := range m.Streams {
-		out.Tracks = append(out.Tracks, web.Track{
-			Kind: t.Kind, Codec: t.Codec, Tag: t.Tag, Profile: t.Profile, Width: t.Width, Height: t.Height, Rotation: t.Rotation, BitDepth: t.BitDepth,
-			Chroma: t.Chroma, FPS: t.FPS, SampleRate: t.SampleRate, Channels: t.Channels, Primaries: t.Color.Primaries, Transfer: t.Color.Transfer,
-			Matrix: t.Color.Matrix, Cover: t.AttachedPic, Language: t.Language,
-		})
-	}
-	return out
 }

@@ -21,8 +21,12 @@ func (s *Server) tellStory(ctx context.Context, _ call, j store.Job, page *web.J
 	if page.MoreEvents = len(events) > maxJobEvents; page.MoreEvents {
 		events = events[:maxJobEvents]
 	}
+	names := map[string]string{}
+	for _, a := range j.Attempts {
+		names[a.ID] = a.DeviceName
+	}
 	for _, e := range events {
-		page.Events = append(page.Events, web.Event{ID: e.ID, At: e.At, Type: e.Type, Data: strings.TrimPrefix(string(e.Data), "{}")})
+		page.Events = append(page.Events, web.Event{ID: e.ID, At: e.At, Type: e.Type, Device: names[orEmpty(e.AttemptID)], Facts: factsOf(e.Data)})
 	}
 	for _, a := range j.Attempts {
 		page.Attempts = append(page.Attempts, attemptStory(a, events, page.Now))
@@ -34,8 +38,8 @@ func (s *Server) tellStory(ctx context.Context, _ call, j store.Job, page *web.J
 // removed that, its beginning and its end are known all the same.
 func attemptStory(a store.Attempt, events []store.Event, now time.Time) web.Attempt {
 	out := web.Attempt{
-		ID: a.ID, Status: string(a.Status), Number: a.Number, DeviceID: a.DeviceID, Device: a.DeviceName, Epoch: a.Epoch, Leased: a.LeasedAt, Ended: a.EndedAt,
-		Failure: cmp.Or(orEmpty(a.FailureMessage), orEmpty(a.FailureCode)), FailureCode: orEmpty(a.FailureCode),
+		ID: a.ID, Status: string(a.Status), Number: a.Number, DeviceID: a.DeviceID, Device: a.DeviceName, Leased: a.LeasedAt, Ended: a.EndedAt,
+		Failure: cmp.Or(orEmpty(a.FailureMessage), orEmpty(a.FailureCode)),
 	}
 	end := now
 	if a.EndedAt != nil {

@@ -1,45 +1,6 @@
 package web
 
-import (
-	"fmt"
-	"strconv"
-	"strings"
-	"time"
-)
-
-// File is an input or the output.
-type File struct {
-	Name, Path  string // the path under a shared root, where it came by one
-	JobID       string // whose output it is
-	Bytes       int64
-	SHA256      string // empty: nobody has read it yet
-	ContentType string // of the output
-	Media       *Media
-	Warnings    []string
-	Deleted     *time.Time // by retention
-}
-
-// Media is what a file holds; what is unknown is empty or 0.
-type Media struct {
-	ByAgent   bool // an agent has said it, of what the server cannot read
-	Container string
-	Seconds   float64
-	Oddity    string
-	Tracks    []Track
-}
-
-// Track is one stream of a file.
-type Track struct {
-	Kind, Codec, Tag, Profile   string
-	Width, Height               int // as displayed
-	Rotation, BitDepth          int
-	Chroma                      string
-	FPS                         float64
-	SampleRate, Channels        int
-	Primaries, Transfer, Matrix string
-	Cover                       bool
-	Language                    string
-}
+import "fmt"
 
 // Difference is one fact of input and output side by side.
 type Difference struct {
@@ -60,20 +21,21 @@ func (j Job) Compared() (rows []Difference) {
 	for _, name := range factNames {
 		a, b := in[name], out[name]
 		if a != "" || b != "" {
-			rows = append(rows, Difference{name, a, b, a != b && in != nil && out != nil})
+			rows = append(rows, Difference{name, a, b, a != b && len(in) > 0 && len(out) > 0})
 		}
 	}
 	return rows
 }
 
+// facts are said by their names.
 type facts map[string]string
 
-var factNames = []string{"Container", "Picture", "Duration", "Frame rate", "Video", "Colours", "Audio", "Other tracks", "Bytes"}
+var factNames = []string{"Container", "Picture", "Duration", "Frame rate", "Video", "Colours", "Audio", "Other tracks", "Size"}
 
 func factsOf(f *File) facts {
 	all := facts{}
 	if f.Bytes > 0 || f.SHA256 != "" {
-		all["Bytes"] = Bytes(f.Bytes)
+		all["Size"] = Bytes(f.Bytes)
 	}
 	m := f.Media
 	if m == nil {
@@ -96,27 +58,6 @@ func factsOf(f *File) facts {
 	return all
 }
 
-// Brief says a file in one line.
-func (f File) Brief() string {
-	all := factsOf(&f)
-	var said []string
-	for _, name := range []string{"Container", "Picture", "Frame rate", "Duration", "Bytes"} {
-		if all[name] != "" {
-			said = append(said, all[name])
-		}
-	}
-	return strings.Join(said, " · ")
-}
-
-func (m Media) track(kind string) *Track {
-	for i, t := range m.Tracks {
-		if t.Kind == kind && !t.Cover {
-			return &m.Tracks[i]
-		}
-	}
-	return nil
-}
-
 // others counts the tracks that have no line of their own.
 func (m Media) others() string {
 	counts, order := map[string]int{}, []string{}
@@ -137,78 +78,5 @@ func (m Media) others() string {
 			order[i] = fmt.Sprintf("%d × %s", counts[kind], kind)
 		}
 	}
-	return strings.Join(order, ", ")
+	return listed(order)
 }
-
-func (t Track) size() string {
-	if t.Width == 0 {
-		return ""
-	}
-	size := fmt.Sprintf("%d × %d", t.Width, t.Height)
-	if t.Rotation != 0 {
-		size += fmt.Sprintf(" (turned by %d°)", t.Rotation)
-	}
-	return size
-}
-
-var codecNames = map[string]string{
-	"h264": "H.264", "hevc": "HEVC", "prores": "ProRes", "av1": "AV1", "vp8": "VP8", "vp9": "VP9", "mjpeg": "JPEG", "png": "PNG", "mpeg4": "MPEG-4", "dnxhd": "DNxHD",
-	"aac": "AAC", "alac": "ALAC", "pcm": "PCM", "mp3": "MP3", "opus": "Opus", "flac": "FLAC", "ac3": "AC-3", "eac3": "E-AC-3", "vorbis": "Vorbis",
-}
-
-func codecName(codec string) string {
-	if name := codecNames[codec]; name != "" {
-		return name
-	}
-	return codec
-}
-
-func (t Track) video() string {
-	said := []string{strings.TrimSpace(codecName(t.Codec) + " " + t.Profile)}
-	if t.BitDepth > 0 {
-		said = append(said, fmt.Sprintf("%d bit", t.BitDepth))
-	}
-	if t.Chroma != "" {
-		said = append(said, t.Chroma)
-	}
-	return strings.Join(said, ", ")
-}
-
-func (t Track) colours() string {
-	var said []string
-	for _, name := range []string{t.Primaries, t.Transfer, t.Matrix} {
-		if name != "" && (len(said) == 0 || said[len(said)-1] != name) {
-			said = append(said, name)
-		}
-	}
-	return strings.Join(said, " / ")
-}
-
-func (t Track) audio() string {
-	said := []string{codecName(t.Codec)}
-	if t.Codec == "pcm" && t.BitDepth > 0 {
-		said[0] += fmt.Sprintf(" %d bit", t.BitDepth)
-	}
-	if t.SampleRate > 0 {
-		said = append(said, number(float64(t.SampleRate)/1000)+" kHz")
-	}
-	switch t.Channels {
-	case 0:
-	case 1:
-		said = append(said, "mono")
-	case 2:
-		said = append(said, "stereo")
-	default:
-		said = append(said, fmt.Sprintf("%d channels", t.Channels))
-	}
-	return strings.Join(said, ", ")
-}
-
-// number has at most three digits behind the point, and no zeros at its end.
-func number(v float64) string {
-	text := strconv.FormatFloat(v, 'f', 3, 64)
-	return strings.TrimSuffix(strings.TrimRight(text, "0"), ".")
-}
-
-// ShortDigest is a digest's beginning.
-func (f File) ShortDigest() string { return f.SHA256[:min(len(f.SHA256), 12)] }

@@ -27,6 +27,14 @@ type framed struct {
 	Page Page
 }
 
+// Title is the page's own where it has one, as a job has its file's name.
+func (f framed) Title() string {
+	if named, is := f.Page.(interface{ title() string }); is {
+		return named.title()
+	}
+	return f.Frame.Title
+}
+
 type entry struct{ Path, Name, Icon, Key string }
 
 // Rail leads to the pages that the session may use.

@@ -1,9 +1,6 @@
 package web
 
-import (
-	"fmt"
-	"time"
-)
+import "time"
 
 // Job is one job's story.
 type Job struct {
@@ -47,18 +44,16 @@ type Fact struct{ Name, Value string }
 
 // Attempt is one run of the job on one device.
 type Attempt struct {
-	ID, Status  string
-	Number      int
-	DeviceID    string
-	Device      string
-	Epoch       int64
-	Leased      time.Time
-	Ended       *time.Time
-	Phases      []Phase
-	Marks       []Mark
-	Progress    *Progress // while it is live
-	Failure     string
-	FailureCode string
+	ID, Status string
+	Number     int
+	DeviceID   string
+	Device     string
+	Leased     time.Time
+	Ended      *time.Time
+	Phases     []Phase
+	Marks      []Mark
+	Progress   *Progress // while it is live
+	Failure    string
 }
 
 // Phase is a stretch of an attempt: leased, downloading, running, uploading,
@@ -75,19 +70,12 @@ type Mark struct {
 	Epoch int64 // of a resume
 }
 
-// Event is something that has happened to the job.
-type Event struct {
-	ID   int64
-	At   time.Time
-	Type string
-	Data string // JSON; empty where it says nothing
-}
-
 // Webhook is who wants to be told; Deliveries are an admin's to see.
 type Webhook struct {
 	URL        string
 	Events     []string
 	Deliveries []Delivery
+	Again      int // seconds until the first of them is tried next; none is: 0
 }
 
 // Hold is what the job has set aside of its account's credits.
@@ -127,36 +115,10 @@ func (j Job) Took() time.Duration {
 	return j.Finished.Sub(*j.Started)
 }
 
-// Sentence says how it stands, where the state alone does not.
-func (j Job) Sentence() string {
-	switch {
-	case j.Status == "failed":
-		return fullSentence(j.Failure)
-	case j.Status == "cancelling":
-		return "The Mac is told to stop; nothing of this run is kept."
-	case j.Status != "queued":
-		return ""
-	case j.Reading > 0:
-		return "The server reads " + plural(j.Reading, "file", "files") + " first, so that no Mac works on another."
-	case j.WaitingOn != nil:
-		return ""
-	case len(j.Attempts) > 0:
-		return fmt.Sprintf("Attempt %d has ended; the job waits for a Mac to try it again.", len(j.Attempts))
+// Logs are the attempts, the newest first, as the choice of a log has them.
+func (j Job) Logs() (newest []Attempt) {
+	for i := len(j.Attempts) - 1; i >= 0; i-- {
+		newest = append(newest, j.Attempts[i])
 	}
-	return "Waiting for a Mac with a free slot."
-}
-
-// Advice says what to do about a failure.
-func (j Job) Advice() string { return advice[j.FailureCode] }
-
-var advice = map[string]string{
-	"no_capacity":         "Start or pair a Mac that can run it and retry: a retry has no deadline.",
-	"lease_expired":       "See whether that Mac is awake and on the network, then retry.",
-	"provider_offline":    "See whether that Mac is awake and on the network, then retry.",
-	"download_failed":     "See how the Mac reaches the file, then retry.",
-	"upload_failed":       "See how the Mac reaches the store, then retry.",
-	"internal_error":      "The log below may say more. Mend that and retry.",
-	"runner_failed":       "The log below says what stood before it.",
-	"verification_failed": "The result was not what was asked for, so nothing of it was published. The log below may say why.",
-	"input_failed":        "Submit it again with a file that is there and whole.",
+	return newest
 }

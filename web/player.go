@@ -5,30 +5,31 @@ import (
 	"strings"
 )
 
-// Player shows the output, where it is something to see or to hear.
+// Player shows a file, where it is something to see or to hear.
 type Player struct {
+	File
 	Kind  string // picture, video or audio
-	Type  string // as canPlayType takes it
+	Type  string // as a <source> takes it: with codecs, so that a browser knows before it loads
 	Named string // what it is, for those whose browser cannot play it
 }
 
 // Player is nil where there is nothing that any browser could show.
-func (j Job) Player() *Player {
-	if !j.HasOutput() {
+func (f File) Player() *Player {
+	if f.Source == "" || f.Deleted != nil {
 		return nil
 	}
-	kind, _, _ := strings.Cut(j.Output.ContentType, "/")
+	kind, _, _ := strings.Cut(f.ContentType, "/")
 	switch kind {
 	case "image":
-		return &Player{Kind: "picture", Named: j.Output.ContentType}
+		return &Player{File: f, Kind: "picture", Named: f.ContentType}
 	case "video", "audio":
-		return playerOf(j.Output, kind)
+		return playerOf(f, kind)
 	}
 	return nil
 }
 
-func playerOf(f *File, kind string) *Player {
-	p := &Player{Kind: kind, Type: f.ContentType, Named: f.ContentType}
+func playerOf(f File, kind string) *Player {
+	p := &Player{File: f, Kind: kind, Type: f.ContentType, Named: f.ContentType}
 	if f.Media == nil {
 		return p
 	}
