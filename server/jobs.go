@@ -122,6 +122,9 @@ func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, e
 	if err != nil {
 		return nil, err
 	}
+	if c.session { // a page may load from where it came from, whatever we call ourselves
+		return &redirect{u.URL}, nil
+	}
 	return &redirect{absolute(s.base(c.echo), u.URL)}, nil
 }
 

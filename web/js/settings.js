@@ -23,6 +23,6 @@ if (document.getElementById("gc")) {
   document.getElementById("settings").addEventListener("click", clicked);
   offerAccounts(refresh);
   offerKeys(refresh);
-  offerRedelivery();
+  offerRedelivery(document.getElementById("settings"));
   offerRetention(refresh);
 }

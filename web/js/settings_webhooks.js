@@ -9,7 +9,7 @@ let due = 0;
 
 function lookAgain() {
   clearTimeout(due);
-  const { again } = document.getElementById("webhooks").dataset;
+  const again = document.getElementById("webhooks")?.dataset.again;
   if (again) due = setTimeout(refresh, Math.min(Number(again) * 1000, longest));
 }
 
@@ -27,8 +27,9 @@ async function clicked(event) {
   refresh();
 }
 
-export function offerRedelivery() {
-  document.getElementById("settings").addEventListener("click", clicked);
+// offerRedelivery is for the settings and for a job's own deliveries.
+export function offerRedelivery(page) {
+  page.addEventListener("click", clicked);
   document.addEventListener("refreshed", lookAgain);
   lookAgain();
 }
