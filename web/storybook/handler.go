@@ -35,6 +35,8 @@ func handler() http.Handler {
 	mux.HandleFunc("GET /assets/{path...}", asset)
 	mux.Handle("GET /canned/", http.FileServerFS(scripts))
 	mux.HandleFunc("GET /v1/events", nothingHappens)
+	mux.HandleFunc("GET /v1/jobs/{id}/output", output)
+	mux.HandleFunc("GET /v1/jobs/{id}/attempts/{n}/log", attemptLog)
 	return mux
 }
 

@@ -20,6 +20,7 @@ var stories = slices.Concat(
 	overview,
 	devices,
 	jobs,
+	job,
 	newJob,
 	faults,
 	signIn,

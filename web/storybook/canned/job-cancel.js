@@ -1,0 +1,3 @@
+// The sheet before a job is cancelled.
+document.querySelector("[data-act=cancel]").click();
+document.querySelector("[data-canned]").remove();

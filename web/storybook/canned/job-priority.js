@@ -1,0 +1,3 @@
+// The sheet for another priority.
+document.querySelector("[data-act=priority]").click();
+document.querySelector("[data-canned]").remove();
