@@ -4,6 +4,9 @@ const sounds = "aac aif aiff caf flac m4a mp3 oga ogg opus w64 wav";
 const others = "zip gif jpg jpeg png webp tif tiff";
 const taken = new Set([films, sounds, others].join(" ").split(" "));
 
+// isTaken tells by its name whether a file is something to make jobs of.
+export const isTaken = (name) => taken.has(name.split(".").pop().toLowerCase());
+
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
 
 // listenForFiles calls take with the files, and with what was left out of folders.
@@ -50,7 +53,7 @@ class Walk {
     const hidden = (file.webkitRelativePath || file.name).split("/").some((part) => part.startsWith("."));
     if (!inFolder) this.files.push(file);
     else if (hidden) this.hidden++;
-    else if (taken.has(file.name.split(".").pop().toLowerCase())) this.files.push(file);
+    else if (isTaken(file.name)) this.files.push(file);
     else this.others.push(file.name);
   }
 

@@ -48,8 +48,8 @@ export class Memory {
     const names = this.keys().filter((key) => key.startsWith(`${kind}${this.account} `) && !this.read(key)?.hushed)
       .map((key) => key.slice(kind.length).split(" ").slice(3).join(" "));
     if (names.length === 0) return "";
-    const [are, them, they] = names.length === 1 ? ["is", "it", "it goes"] : ["are", "them", "they go"];
     const all = names.length > 3 ? `${names.slice(0, 2).join(", ")} and ${count(names.length - 2, "more file")}` : names.join(", ");
-    return `${all} ${are} not made a job of yet: drop ${them} again, and ${they} on where ${names.length === 1 ? "it was" : "they were"}.`;
+    if (names.length === 1) return `An earlier upload has no job yet: ${all}. Drop it again, and it goes on where it was.`;
+    return `Earlier uploads have no job yet: ${all}. Drop them again, and they go on where they were.`;
   }
 }

@@ -1,4 +1,5 @@
 // One file's row. show draws it as it is told; what is done with it is the list's.
+import { isTaken } from "./drop.js";
 import { factsOf } from "./facts.js";
 import { bytes, duration } from "./words.js";
 
@@ -51,7 +52,7 @@ function taleOf(upload, percent, size) {
     case "waiting": return "Two files go at a time.";
     case "uploading": return underWay(upload, percent, size);
     case "reading": return "The server checks it and looks at what it is.";
-    case "ready": return readyAs(upload.done.media);
+    case "ready": return readyAs(upload.done.media, upload.file.name);
   }
   return "";
 }
@@ -64,7 +65,8 @@ function underWay({ goesOnFrom, rate, sent }, percent, size) {
   return parts.join(", ");
 }
 
-function readyAs(media) {
+function readyAs(media, name) {
+  if (!media && !isTaken(name)) return "This looks like no film, sound or picture: a job of it may well fail.";
   if (!media) return "The server cannot read this kind of file; the Mac that takes the job will.";
   return media.oddity ? `${factsOf(media)} · ${media.oddity}` : factsOf(media);
 }

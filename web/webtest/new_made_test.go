@@ -14,7 +14,7 @@ import (
 func TestNew_ADoubleClickAndALostAnswerMakeOneJobAFile(t *testing.T) {
 	s := mustStudio(t, "uploads: {max_bytes: 1MiB}")
 	folder := t.TempDir()
-	for name, size := range map[string]int{"one.mov": 1000, "two.mov": 2000, "none.mov": 0, "huge.mov": 1<<20 + 1} {
+	for name, size := range map[string]int{"one.mov": 1000, "two.mov": 2000, "notes.txt": 300, "none.mov": 0, "huge.mov": 1<<20 + 1} {
 		must(t, os.WriteFile(filepath.Join(folder, name), noise(size), 0o600))
 	}
 	in := func(name string) string { return filepath.Join(folder, name) }
@@ -41,6 +41,9 @@ func TestNew_ADoubleClickAndALostAnswerMakeOneJobAFile(t *testing.T) {
 
 	p.Click("Make more of other files")
 	p.Click(`[value="ffmpeg.concat"]`)
+	p.SetFiles("#files", in("notes.txt"))
+	p.WaitText("This looks like no film, sound or picture")
+	p.Click("Remove: notes.txt")
 	p.SetFiles("#files", in("one.mov"))
 	p.WaitText("It takes 2 files at least.")
 	p.SetFiles("#files", in("two.mov"))

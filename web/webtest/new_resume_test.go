@@ -42,7 +42,7 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	if !p.complained("dialog beforeunload") {
 		t.Error("the page was left without a warning")
 	}
-	p.WaitText("rushes of day 1.mov is not made a job of yet")
+	p.WaitText("An earlier upload has no job yet: rushes of day 1.mov.")
 	p.Drop("h1", file)
 	p.WaitText("Goes on from")
 	p.Slow(0)
@@ -62,7 +62,7 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	p.WaitText("The job is made.")
 	p.Reload()
 	p.WaitText("An upload that was cut off goes on")
-	p.WaitGone("rushes of day 1.mov is not made a job of yet")
+	p.WaitGone("#remembered:not(:empty)")
 }
 
 const bar = `document.querySelector(".file [role=progressbar]").ariaValueNow`
