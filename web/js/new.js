@@ -4,6 +4,7 @@ import { clearFault, clearFaults, showFaults } from "./faults.js";
 import { Files } from "./files.js";
 import { listenForFiles } from "./drop.js";
 import { curlLines, rendermacLine } from "./lines.js";
+import { hideMade, showMade } from "./made.js";
 import { Memory } from "./memory.js";
 import { showReckoned } from "./reckon.js";
 import { requestOf } from "./request.js";
@@ -50,15 +51,15 @@ function showButton() {
 }
 
 function noteOf(all) {
-  if (whenReady) return `Makes ${count(all, "job")} when ${count(files.unfinished(), "upload")} ${files.unfinished() === 1 ? "is" : "are"} done.`;
-  const { archive } = chosen();
+  const { archive, joins } = chosen();
+  if (whenReady) return `Makes ${joins ? "the job" : count(all, "job")} when ${count(files.unfinished(), "upload")} ${files.unfinished() === 1 ? "is" : "are"} done.`;
   const others = files.uploads().filter(({ file }) => /\.zip$/i.test(file.name) !== (archive !== "")).length;
   if (others > 0) return archive ? `It takes a zip, and ${count(others, "file")} ${others === 1 ? "is" : "are"} none.` : `${count(others, "file")} ${others === 1 ? "is a zip" : "are zips"}: the services for images and for Remotion take those.`;
   return files.failed() > 0 ? `${count(files.failed(), "file")} failed and ${files.failed() === 1 ? "gets" : "get"} no job.` : "";
 }
 
 function showLines() {
-  let request = { service: chosen().name };
+  let request;
   try { request = requestOf(1); } catch { /* the fields say it when the jobs are made */ return; }
   const names = files.uploads().filter(({ state }) => state !== "failed").map(({ file }) => file.webkitRelativePath || file.name);
   if (names.length === 0) names.push("FILE");
@@ -87,44 +88,12 @@ async function make() {
   try {
     const jobs = await submit(jobsOf(requestOf(groups.length), uploads, joins));
     for (const { file } of uploads) memory.forget(file);
-    showMade(jobs, groups);
+    showMade(jobs, groups, files.uploads().filter(({ state }) => state === "failed"));
   } catch (err) {
     showFaults(err, groups);
   }
   making = false;
   showButton();
-}
-
-function showMade(jobs, groups) {
-  at("made-title").textContent = jobs.length === 1 ? "The job is made." : `${count(jobs.length, "job")} are made.`;
-  at("made-jobs").replaceChildren(...jobs.map((job, i) => linkTo(job, groups[i])));
-  at("not-made").replaceChildren(...files.uploads().filter(({ state }) => state === "failed").map(whyNot));
-  form.hidden = true;
-  at("made").hidden = false;
-  at("made-title").focus();
-}
-
-function linkTo(job, uploads) {
-  const link = document.createElement("a");
-  link.href = `/jobs/${job.id}`;
-  link.dir = "auto";
-  link.textContent = uploads.length === 1 ? uploads[0].file.name : `${uploads[0].file.name} and ${count(uploads.length - 1, "more file")}`;
-  const line = document.createElement("li");
-  line.append(link);
-  return line;
-}
-
-function whyNot({ file, said }) {
-  const [line, name] = [document.createElement("li"), document.createElement("bdi")];
-  name.textContent = file.name;
-  line.append("No job of ", name, `: ${said}`);
-  return line;
-}
-
-function again() {
-  at("made").hidden = true;
-  form.hidden = false;
-  at("choose").focus();
 }
 
 function edited({ target }) {
@@ -140,8 +109,8 @@ function edited({ target }) {
 
 form.addEventListener("input", edited);
 form.addEventListener("submit", pressed);
-at("more-new").addEventListener("click", () => { files.clear(); again(); });
-at("more-same").addEventListener("click", again);
+at("more-new").addEventListener("click", () => { files.clear(); hideMade(); });
+at("more-same").addEventListener("click", hideMade);
 listenForFiles(take);
 memory.clear();
 at("remembered").textContent = memory.said();

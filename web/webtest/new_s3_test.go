@@ -34,6 +34,6 @@ func TestNew_PartsGoToS3WhichMustLetThePage(t *testing.T) {
 	must(t, s3.Client(t).SetBucketCors(t.Context(), o.Bucket, cors.NewConfig([]cors.Rule{{
 		AllowedOrigin: []string{s.url}, AllowedMethod: []string{"GET", "HEAD", "PUT"}, AllowedHeader: []string{"*"}, MaxAgeSeconds: 3600,
 	}})))
-	p.WaitText("ready")
+	p.WaitText("The server cannot read this kind of file")
 	s.mustHold(p, file)
 }

@@ -20,7 +20,7 @@ func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
 	p := s.open("/new")
 	p.WaitText("Drop files or folders anywhere on this page")
 	p.Axe()
-	p.Slow(100_000)
+	p.Slow(20_000)
 	p.Drop("h1", first, second)
 	p.Until(`[...document.querySelectorAll(".file [role=progressbar]")].filter(bar => bar.checkVisibility() && bar.ariaValueNow > 0).length === 2`)
 	p.Slow(0)
