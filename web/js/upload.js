@@ -34,7 +34,7 @@ export class Upload {
       this.done = done;
       this.become("ready");
     } catch (err) {
-      if (!this.stopper.signal.aborted) this.fail(wordsOf(err), err.status !== 422);
+      if (!this.stopper.signal.aborted) this.fail(wordsOf(err), !err.errors?.length); // what has a list of faults has them again
     }
   }
 

@@ -31,6 +31,7 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	p.Slow(1 << 20)
 	p.SetFiles("#files", file)
 	p.Until(bar + " >= 25")
+	p.Until(`/ %, .* [kM]B\/s, .* left$/.test(document.querySelector(".tale").textContent)`)
 	s.kill()
 	p.WaitText("The server does not answer")
 	p.Offline(true)
