@@ -23,9 +23,9 @@ function tell(name, jobs) {
   const sheet = sheetOf(name);
   const n = touched(name, jobs).length;
   const button = sheet.querySelector("form .actions button:last-child");
-  sheet.querySelector("h2").textContent = act.title(n);
+  sheet.querySelector("h2").textContent = n > 0 ? act.title(n) : "Nothing is left to do";
   button.textContent = act.button(n);
-  button.disabled = n === 0;
+  button.hidden = button.disabled = n === 0;
   sheet.querySelector(".touched").replaceChildren(...lines({ ...act.touches, ...act.leaves }, jobs));
 }
 

@@ -196,6 +196,24 @@ func TestJobs_NothingIsLostWhenSomeOfItFails(t *testing.T) {
 	p.WaitGone("#several")
 }
 
+// A row goes with its run, and so does a sheet that is open before it.
+func TestJobs_ARowIsAsItsRunIs(t *testing.T) {
+	s := mustStudio(t)
+	s.agent("mini")
+	p := s.open("/jobs")
+	job := s.submit(s.film("interview.mov", 12, "320x240"), "web-1080p")
+	row := `tr[data-id="` + job.ID + `"]`
+	p.WaitFor(row + "[data-status=active] .bar[aria-valuenow]")
+	p.Click(row + " input")
+	p.Press("c")
+	p.WaitText("Cancel 1 job?")
+	p.WaitFor(row + "[data-status=succeeded]")
+	p.WaitText("Nothing is left to do")
+	p.WaitText("left alone: ended already")
+	p.Click("Keep them")
+	p.Until(`document.querySelector("` + strings.ReplaceAll(row, `"`, `'`) + `").innerText.includes("mini") && document.querySelector("td.took").innerText !== ""`)
+}
+
 // A key that may only read is offered nothing to do.
 func TestJobs_ForAReader(t *testing.T) {
 	s := mustStudio(t)
