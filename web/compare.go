@@ -1,6 +1,9 @@
 package web
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+)
 
 // Difference is one fact of input and output side by side.
 type Difference struct {
@@ -20,9 +23,14 @@ func (j Job) Compared() (rows []Difference) {
 	}
 	for _, name := range factNames {
 		a, b := in[name], out[name]
-		if a != "" || b != "" {
-			rows = append(rows, Difference{name, a, b, a != b && len(in) > 0 && len(out) > 0})
+		if a == "" && b == "" {
+			continue
 		}
+		both := len(in) > 0 && len(out) > 0
+		if both {
+			a, b = cmp.Or(a, "none"), cmp.Or(b, "none")
+		}
+		rows = append(rows, Difference{name, a, b, both && a != b})
 	}
 	return rows
 }

@@ -75,13 +75,14 @@ func (s *scale) part(name string, from, to time.Time) Part {
 
 // Sentence says how the attempt ended, and why.
 func (l Lane) Sentence() string {
-	switch {
-	case l.Ended == nil:
-		return "for " + Duration(l.total) + " so far"
-	case l.Failure != "" && l.Status != "succeeded":
-		return "after " + Duration(l.total) + ": " + fullSentence(l.Failure)
+	if l.Ended == nil {
+		return Duration(l.total) + " so far"
 	}
-	return "after " + Duration(l.total)
+	said := Sentence(l.Status) + " after " + Duration(l.total)
+	if l.Failure != "" && l.Status != "succeeded" {
+		return said + ": " + strings.TrimSuffix(l.Failure, ".") + "."
+	}
+	return said + "."
 }
 
 // Spans are how long it was in what, in words.
