@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 )
 
@@ -11,6 +12,36 @@ type Player struct {
 	Kind  string // picture, video or audio
 	Type  string // as a <source> takes it: with codecs, so that a browser knows before it loads
 	Named string // what it is, for those whose browser cannot play it
+	Out   bool   // the job has made it
+}
+
+// maxPlayersIn bounds how many inputs are loaded at once: the others are a click away.
+const maxPlayersIn = 2
+
+// Players show the inputs that the API gives, and the output.
+func (j Job) Players() (list []Player) {
+	for _, f := range j.Inputs {
+		p := f.Player()
+		if p == nil || len(list) == maxPlayersIn || slices.ContainsFunc(list, func(o Player) bool { return o.JobID == p.JobID }) {
+			continue
+		}
+		list = append(list, *p)
+	}
+	if j.Output != nil {
+		if p := j.Output.Player(); p != nil {
+			p.Out = true
+			list = append(list, *p)
+		}
+	}
+	return list
+}
+
+// At tells the players of a page apart: one stays in place while others come.
+func (p Player) At() string {
+	if p.Out {
+		return "out"
+	}
+	return p.JobID
 }
 
 // Player is nil where there is nothing that any browser could show.
@@ -21,7 +52,7 @@ func (f File) Player() *Player {
 	kind, _, _ := strings.Cut(f.ContentType, "/")
 	switch kind {
 	case "image":
-		return &Player{File: f, Kind: "picture", Named: f.ContentType}
+		return &Player{File: f, Kind: "picture", Named: strings.ToUpper(strings.TrimPrefix(f.ContentType, "image/")) + " pictures"}
 	case "video", "audio":
 		return playerOf(f, kind)
 	}

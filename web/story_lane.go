@@ -29,11 +29,13 @@ type Part struct {
 type Point struct {
 	Kind, Title, X string
 	Epoch          int64
+	Last           bool // at the right edge: what it bears stands before it
 }
 
 const (
 	wideShare = 14  // percent of the width, from which on a part bears its name
 	leastPart = 0.4 // percent: what was short is still seen
+	apart     = 4.0 // percent between two resumes, at least
 	mostLate  = 60  // percent that the words of a late lane leave free at most
 )
 
@@ -52,10 +54,24 @@ func (s *scale) lane(a Attempt, before, now time.Time, cut bool) Lane {
 	for _, p := range a.Phases {
 		lane.Parts = append(lane.Parts, s.part(p.Name, p.From, p.To))
 	}
-	for _, m := range a.Marks {
-		lane.Points = append(lane.Points, Point{m.Kind, m.title(), percentage(s.place(m.At)), m.Epoch})
-	}
+	lane.Points = s.points(a.Marks)
 	return lane
+}
+
+// points leaves out of many resumes those that would stand on the one before.
+func (s *scale) points(marks []Mark) (list []Point) {
+	last := -apart
+	for _, m := range marks {
+		at := s.place(m.At)
+		if m.Kind == "resumed" {
+			if at-last < apart {
+				continue
+			}
+			last = at
+		}
+		list = append(list, Point{m.Kind, m.title(), percentage(at), m.Epoch, at > 100-apart})
+	}
+	return list
 }
 
 var phaseWords = map[string]string{"leased": "started", "downloading": "download", "running": "run", "uploading": "upload", "verifying": "verify"}
@@ -91,14 +107,25 @@ func (l Lane) Spans() string {
 	for _, p := range l.Parts {
 		said = append(said, p.Title)
 	}
+	if came := l.cameBack(); came != "" {
+		said = append(said, came)
+	}
+	return strings.Join(said, " · ")
+}
+
+// cameBack says which epochs there were beside the first.
+func (l Lane) cameBack() string {
 	var epochs []string
 	for _, m := range l.Marks {
 		if m.Kind == "resumed" {
 			epochs = append(epochs, strconv.FormatInt(m.Epoch, 10))
 		}
 	}
-	if len(epochs) > 0 {
-		said = append(said, fmt.Sprintf("came back as epoch %s", listed(epochs)))
+	switch n := len(epochs); {
+	case n == 0:
+		return ""
+	case n > 3:
+		return fmt.Sprintf("came back %s times, last as epoch %s", Count(n), epochs[n-1])
 	}
-	return strings.Join(said, " · ")
+	return "came back as epoch " + listed(epochs)
 }

@@ -1,0 +1,33 @@
+package web
+
+import "testing"
+
+func TestJob_SaysHowItStandsAndWhatACancelWouldDo(t *testing.T) {
+	live := Attempt{Number: 1, Device: "studio-1", Leased: noon}
+	for _, c := range []struct {
+		job            Job
+		stands, cancel string
+	}{
+		{Job{Status: "queued"}, "Waiting for a Mac with a free slot.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", Reading: 2}, "The server reads 2 files first, so that no Mac works on another.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", WaitingOn: &JobLink{}}, "", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", MaxAttempts: 3, Attempts: []Attempt{run(1, 0, 1)}}, "Attempt 1 of 3 has ended; the job waits for a Mac to try it again.", "No Mac works on it: it ends at once."},
+		{Job{Status: "active", Attempts: []Attempt{live}}, "", "studio-1 is told to stop. Nothing of what it has done is kept."},
+		{Job{Status: "verifying", Attempts: []Attempt{live}}, "The result has arrived. The server checks that it is what was asked for.", "Its result has arrived and is being checked. It is thrown away."},
+		{Job{Status: "cancelling", Attempts: []Attempt{live}}, "The Mac is told to stop; nothing of this run is kept.", "It is being cancelled already."},
+		{Job{Status: "failed", Failure: "no Mac took it"}, "No Mac took it.", "It has ended already: there is nothing to cancel."},
+		{Job{Status: "succeeded"}, "", "It has ended already: there is nothing to cancel."},
+	} {
+		if c.job.Sentence() != c.stands || c.job.CancelSays() != c.cancel {
+			t.Errorf("%s says %q and %q", c.job.Status, c.job.Sentence(), c.job.CancelSays())
+		}
+	}
+	held := Job{Status: "queued", Hold: &Hold{Credits: 20, State: "held"}}
+	if said := held.CancelFrees(); said != "The 20 credits that it holds are given back." {
+		t.Errorf("of its credits it says %q", said)
+	}
+	held.Hold.State = "captured"
+	if said := held.CancelFrees(); said != "" {
+		t.Errorf("of spent credits it says %q", said)
+	}
+}
