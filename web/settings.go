@@ -51,11 +51,3 @@ func (s Settings) presets(own bool) (list []Preset) {
 	}
 	return list
 }
-
-// ConfigFile is where an admin adds presets; empty where the path is not to be seen.
-func (s Settings) ConfigFile() string {
-	if s.Admin == nil {
-		return ""
-	}
-	return s.Admin.Server.Config
-}
