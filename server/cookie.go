@@ -56,7 +56,7 @@ func (s *Server) crossSite(c echo.Context) *refusal {
 		return nil
 	}
 	return refuse(http.StatusForbidden, api.CodeForbidden,
-		"With the dashboard's cookie, only the dashboard itself may do this: its Origin is missing, or another one than "+originOf(s.base(c))+". A program sends an API key instead.")
+		"With the dashboard's cookie, only the dashboard itself may do this: the Origin is missing or another one than "+originOf(s.base(c))+", or the browser says that another site asks. A program sends an API key instead.")
 }
 
 // isOwn says whether an Origin is ours: where this request was sent to, or where

@@ -29,6 +29,11 @@ func TestDashboard_LoadsNothingFromElsewhere(t *testing.T) {
 		t.Errorf("page %s", text)
 	}
 	style := h.get("/assets/css/app.css", "").is(200)
+	for name, want := range map[string]string{"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer", "Cross-Origin-Resource-Policy": "same-origin"} {
+		if page.Header.Get(name) != want || style.Header.Get(name) != want {
+			t.Errorf("%s is %q, and of the style %q", name, page.Header.Get(name), style.Header.Get(name))
+		}
+	}
 	if kind := style.Header.Get("Content-Type"); !strings.HasPrefix(kind, "text/css") {
 		t.Errorf("the style is %q", kind)
 	}
