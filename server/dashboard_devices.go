@@ -54,11 +54,11 @@ type macKnowledge struct {
 
 func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (macKnowledge, error) {
 	k := macKnowledge{shares: map[string]*float64{}, runs: map[string][]web.MacRun{}, worked: map[string]web.Day{}}
-	stats, err := s.getStats(ctx, c, nil)
+	loads, err := s.deviceLoads(ctx, c)
 	if err != nil {
 		return k, err
 	}
-	for _, d := range stats.Body.Devices {
+	for _, d := range loads {
 		k.shares[d.ID] = d.BusyShare
 	}
 	if k.lately, err = s.o.DB.Lately(ctx); err != nil {

@@ -28,21 +28,21 @@ func (s *Server) showOverview(ctx context.Context, c call) (web.Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	stats, err := s.getStats(ctx, c, nil)
+	loads, err := s.deviceLoads(ctx, c)
 	if err != nil {
 		return nil, err
 	}
 	f := newForecast(o, day.Typical)
 	view := web.Overview{
-		Mine: !c.isAdmin(), Macs: c.macLanes(o, day, stats.Body.Devices), Now: c.nowRows(o),
+		Mine: !c.isAdmin(), Macs: c.macLanes(o, day, loads), Now: c.nowRows(o),
 		Queued: o.Queued, Many: o.QueuedMore, Lately: endedRows(o), Failed: o.FailedMore,
 	}
 	if c.isAdmin() {
-		view.Room = &web.Room{Share: share(stats.Body.Devices)}
+		view.Room = &web.Room{Share: share(loads)}
 		view.Room.Free, view.Room.Next = f.room()
 	}
 	view.Next = c.nextRows(o, f)
-	for _, h := range stats.Body.Hours {
+	for _, h := range day.Hours {
 		view.Hours = append(view.Hours, web.HourCount{From: h.From, Succeeded: h.Succeeded, Failed: h.Failed})
 	}
 	return view, nil

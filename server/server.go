@@ -68,6 +68,7 @@ type Server struct {
 	metrics   *Metrics
 	stats     glances[store.Stats]
 	days      glances[store.LastDay]
+	loads     glance[[]store.DeviceLoad]
 	stored    glance[stored]
 	health    glance[[]string] // what is away: for people, /readyz looks itself
 	since     time.Time        // when it was made

@@ -24,6 +24,17 @@ func (s *Server) getStats(ctx context.Context, c call, _ *struct{}) (*body[api.S
 	return answerWith(c.showStats(stats)), nil
 }
 
+// deviceLoads are those of GET /v1/stats, without all that is counted of jobs.
+func (s *Server) deviceLoads(ctx context.Context, c call) (loads []api.DeviceLoad, err error) {
+	list, err := s.loads.get(s.o.Mono, statsAge, func() ([]store.DeviceLoad, error) {
+		return s.o.DB.Loads(context.WithoutCancel(ctx))
+	})
+	for _, d := range list {
+		loads = append(loads, c.showLoad(d))
+	}
+	return loads, err
+}
+
 func (c call) showStats(s store.Stats) api.Stats {
 	out := api.Stats{
 		At: s.At, Queue: showQueue(s.Queue), Devices: []api.DeviceLoad{}, Hours: []api.Hour{},

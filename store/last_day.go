@@ -7,10 +7,12 @@ import (
 	"time"
 )
 
-// LastDay is when devices worked within a day, and how long a run takes.
+// LastDay is when devices worked within a day, what ended by hour, and how long a
+// run takes.
 type LastDay struct {
 	At      time.Time
 	Worked  map[string][]Span        // by device, the oldest first, none touching the next
+	Hours   []Hour                   // as in Stats
 	Typical map[string]time.Duration // by service: the median of its latest runs
 }
 
@@ -41,6 +43,9 @@ func (db *DB) LastDay(ctx context.Context, account string) (LastDay, error) {
 				return err
 			}
 		}
+		if d.Hours, err = q.hours(d.At, account); err != nil {
+			return err
+		}
 		d.Typical, err = q.typical()
 		return err
 	})
@@ -60,7 +65,7 @@ func (q querier) machineIDs() (ids []string, err error) {
 // workedQuery takes together what began within the same two minutes, so that
 // a day is 720 rows at the most. Each way to end is a range of the index.
 var workedQuery, workedOfQuery = spans("", ""), spans(
-	"a.job_id, ", "CROSS JOIN jobs j ON j.id = e.job_id WHERE j.account_id = ?6")
+	"a.job_id, ", "WHERE EXISTS (SELECT 1 FROM jobs j INDEXED BY jobs_account WHERE j.account_id = ?6 AND j.id = e.job_id)")
 
 func spans(job, of string) string {
 	ends := ""

@@ -49,6 +49,9 @@ func TestLastDay_IsTheTruthOfARandomHistory(t *testing.T) {
 	now := f.clock.Now()
 	must(t, f.Close())
 	db := rawAt(t, f.dir)
+	for _, trigger := range column(t, db, `SELECT name FROM sqlite_schema WHERE type = 'trigger'`) {
+		must(t, exec(db, "DROP TRIGGER "+trigger))
+	}
 	var all []past
 	for n := range 300 {
 		seconds := func(most int) time.Duration { return time.Duration(1+r.IntN(most)) * time.Second }
@@ -74,6 +77,9 @@ func TestLastDay_IsTheTruthOfARandomHistory(t *testing.T) {
 			if want := painted(all, device, account, now); !slices.Equal(day.Worked[device], want) {
 				t.Errorf("account %q: worked %v, want %v", account, day.Worked[device], want)
 			}
+		}
+		if want := truth(all, account, now).Hours; !slices.Equal(day.Hours, want) {
+			t.Errorf("account %q: hours %v, want %v", account, day.Hours, want)
 		}
 		if want := typical(all); !maps.Equal(day.Typical, want) {
 			t.Errorf("a run takes %v, want %v", day.Typical, want)

@@ -195,4 +195,3 @@ func named(query string) (args []any) {
 	}
 	return args
 }
-

@@ -101,6 +101,15 @@ func percentiles(list []time.Duration) Percentiles {
 	return Percentiles{len(list), rank(50), rank(90), rank(99)}
 }
 
+// Loads are those of all devices that have not been revoked.
+func (db *DB) Loads(ctx context.Context) (loads []DeviceLoad, err error) {
+	err = db.read(ctx, func(q querier) error {
+		loads, err = q.loads(db.o.Now().UTC().Truncate(time.Millisecond))
+		return err
+	})
+	return loads, err
+}
+
 // loads are those of all devices that have not been revoked. Each way to end is
 // named, so that the index gives each device's last day alone.
 func (q querier) loads(now time.Time) ([]DeviceLoad, error) {

@@ -13,7 +13,7 @@ func TestOverview_FollowsAJobWithoutAReload(t *testing.T) {
 	p.WaitText("live")
 	p.Eval("loadedOnce = true", nil)
 
-	job := s.submit(s.film("interview.mov", 60, "640x360"), "web-1080p")
+	job := s.submit(s.film("interview.mov", 20, "640x360"), "web-1080p")
 	row := fmt.Sprintf(`[data-row]:has(a[href="/jobs/%s"])`, job.ID)
 	p.WaitFor("#next " + row)
 	p.WaitText("waits for a Mac that takes jobs")
