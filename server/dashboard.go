@@ -36,15 +36,22 @@ func (s *Server) page(title, at string, show shower) echo.HandlerFunc {
 			return err
 		}
 		who := call{server: s, key: key, session: session, echo: c}
+		_, newest, err := s.o.DB.EventIDs(c.Request().Context()) // before the page: what happens meanwhile is told to it
+		if err != nil {
+			return err
+		}
+		frame := s.frame(who, title, at)
+		frame.Event = newest
 		content, err := show(c.Request().Context(), who)
 		if err != nil {
 			no := s.refusalOf(err)
 			if content != nil {
-				return s.render(c, no.GetStatus(), s.frame(who, title, at), content)
+				return s.render(c, no.GetStatus(), frame, content)
 			}
-			return s.render(c, no.GetStatus(), s.frame(who, no.Title, at), web.Fault{Title: no.Title, Detail: no.Detail})
+			frame.Title = no.Title
+			return s.render(c, no.GetStatus(), frame, web.Fault{Title: no.Title, Detail: no.Detail})
 		}
-		return s.render(c, http.StatusOK, s.frame(who, title, at), content)
+		return s.render(c, http.StatusOK, frame, content)
 	}
 }
 
@@ -55,7 +62,9 @@ func isUnauthenticated(err error) bool {
 
 func (s *Server) frame(who call, title, at string) web.Frame {
 	host := strings.TrimPrefix(strings.TrimPrefix(s.base(who.echo), "https://"), "http://")
-	return web.Frame{Title: title, At: at, Installation: host, Account: who.key.Name, Scope: who.key.Scope, Version: s.o.Version, Query: who.echo.QueryParam("q")}
+	return web.Frame{
+		Title: title, At: at, Installation: host, Account: who.key.Name, Scope: who.key.Scope, Version: s.o.Version, Query: who.echo.QueryParam("q"),
+	}
 }
 
 func (s *Server) render(c echo.Context, status int, frame web.Frame, content web.Page) error {

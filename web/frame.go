@@ -14,6 +14,7 @@ type Frame struct {
 	Scope        string // of the session's key: read, submit or admin
 	Version      string
 	Query        string // what the search holds
+	Event        int64  // the newest event before the page was made: its stream goes on from there
 }
 
 // IsAdmin tells whether the session may change devices and settings.

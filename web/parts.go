@@ -73,7 +73,7 @@ func barOf(p Progress) bar {
 	b := bar{Progress: p}
 	for _, phase := range phases {
 		if phase.name == p.Phase {
-			b.Done = int(phase.from + (phase.to-phase.from)*min(max(p.Fraction, 0), 1))
+			b.Done = int(math.Round(phase.from + (phase.to-phase.from)*min(max(p.Fraction, 0), 1))) // as live.js does
 		}
 		if phase.from > 0 {
 			b.Ticks = append(b.Ticks, phase.from)

@@ -2,10 +2,11 @@
 // comments of a stream where nothing happens, and so a connection that is dead.
 const silent = 40000; // the server comments every 15 s
 
-// follow calls hear for each event until the signal ends it; it reconnects by
-// itself. state is told "live", "lost" or, where the session has ended, "ended".
-export async function follow(path, { hear, state, signal }) {
-  let last = "";
+// follow calls hear for each event after that with the id since, or from now on,
+// until the signal ends it; it reconnects by itself. state is told "live", "lost"
+// or, where the session has ended, "ended".
+export async function follow(path, { since = "", hear, state, signal }) {
+  let last = since;
   for (let tries = 0; !signal.aborted;) {
     try {
       await read(path, last, signal, () => { tries = 0; state("live"); }, (event) => {

@@ -13,6 +13,7 @@ let due = 0; // a timer, where a fetch is to come
 let fetched = 0; // when the last one began
 let fetching = false;
 let stream = null;
+let since = link.dataset.event; // the page knows what happened until then
 
 function show(state, text) {
   if (link.textContent === text) return;
@@ -34,7 +35,8 @@ function stated(state) {
   if (state === "live") {
     lostAt = 0;
     show("live", "live");
-    refresh(); // what happened before the stream began
+    if (!since) refresh(); // what happened before the stream began
+    since = "";
   }
   tellStale();
 }
@@ -65,7 +67,8 @@ function moveBar(bar, { phase, fraction }) {
   const done = Math.round(from + width * (fraction || 0));
   bar.querySelector(".done").setAttribute("width", done);
   bar.setAttribute("aria-label", phase);
-  bar.setAttribute("aria-valuenow", done);
+  if (typeof fraction === "number") bar.setAttribute("aria-valuenow", done);
+  else bar.removeAttribute("aria-valuenow");
 }
 
 function wordsOf(what, { phase, fps, speed, eta_s: left }) {
@@ -122,7 +125,7 @@ async function replace() {
 
 function begin() {
   stream = new AbortController();
-  follow("/v1/events", { hear: heard, state: stated, signal: stream.signal });
+  follow("/v1/events", { since, hear: heard, state: stated, signal: stream.signal });
 }
 
 // watch keeps one stream while the page is seen: browsers allow six connections
