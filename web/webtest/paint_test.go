@@ -1,0 +1,46 @@
+package webtest
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"rendermac/api"
+	"rendermac/store/storetest"
+)
+
+// mustFull is a studio with ten thousand jobs of the last day behind it, and
+// twelve Macs that run two each.
+func mustFull(t *testing.T) (s *studio, macs []*mac) {
+	t.Helper()
+	s = mustStudio(t)
+	var devices []*api.PairAnswer
+	for n := range 12 {
+		devices = append(devices, s.pair(fmt.Sprintf("mini-%02d", n+1)))
+	}
+	s.kill()
+	storetest.MustHistory(t, s.data("rendermac.db"), time.Now(), 10_000)
+	s.start()
+	for _, device := range devices {
+		m := s.connect(device, 2)
+		m.progress(0.4, 118, 95)
+		macs = append(macs, m)
+	}
+	return s, macs
+}
+
+// Whoever comes for the first time waits for little, however much the server has
+// to tell: the times are printed, for they are the machine's as well.
+func TestPaint_EveryPageIsLightWithTenThousandJobs(t *testing.T) {
+	s, macs := mustFull(t)
+	for _, path := range []string{"/", "/jobs", "/jobs?status=failed", "/jobs/" + macs[0].runs[0].JobID, "/new", "/devices", "/settings"} {
+		p := s.open(path)
+		p.WaitText("live")
+		p.WaitFor("main h1")
+		weight := p.Weight()
+		t.Logf("%-24s %3d kB, first paint after %s", path, weight/1000, p.FirstPaint().Round(time.Millisecond))
+		if weight >= 150_000 {
+			t.Errorf("%s weighs %d bytes", path, weight)
+		}
+	}
+}
