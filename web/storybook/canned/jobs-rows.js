@@ -1,5 +1,5 @@
 // What a viewer does with rows, and a server's answers to it.
-export { answer, click, done, opened, set, until } from "./settings-answers.js";
+export { answer, click, done, opened, set, until } from "./sheets.js";
 
 export function pick(...statuses) {
   for (const row of document.querySelectorAll("#jobs tbody tr")) if (statuses.includes(row.dataset.status)) row.querySelector("input").click();
