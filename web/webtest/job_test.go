@@ -1,6 +1,7 @@
 package webtest
 
 import (
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -22,7 +23,6 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 	p.Axe()
 	s.agent("mini")
 	p.WaitFor(`#job[data-status=active]`)
-	p.WaitFor(`.lane svg .p-running`)
 	p.WaitFor(`#job[data-status=succeeded]`)
 	p.WaitText("Succeeded after")
 	p.WaitFor("tr.differs")
@@ -42,11 +42,83 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 	}
 	p.Click("Events")
 	p.WaitText("Taken · mini")
-	var h string
-	p.Eval(`document.getElementById("log").outerHTML`, &h)
-	t.Log(h)
-	l, _ := s.client.Log(t.Context(), job.ID, 1)
-	t.Logf("%q", l)
+	p.Expect("favicon.ico answered 404") // the browser asks for one beside what is no page
 	p.Click("Raw JSON")
 	p.WaitText(`"id":"` + job.ID + `"`)
+}
+
+// What ffmpeg complains of is read while it still works. The job has failed in the
+// end, is tried again, and that is cancelled, all from the page.
+func TestJob_ItsLogGrowsAndItIsRetriedAndCancelled(t *testing.T) {
+	s := mustStudio(t, "pricing: {ffmpeg.transcode: 20}")
+	s.agent("mini")
+	job := s.submit(damaged(t, s.film("interview.mov", 60, "640x360")), "web-480p", func(r *api.JobRequest) { r.MaxAttempts = new(1) })
+	p := s.open("/jobs/" + job.ID)
+	p.WaitFor("#job[data-status=active] #log-text")
+	const length = `document.getElementById("log-text").textContent.length`
+	var first int
+	p.Until(length + " > 0")
+	p.Eval(length, &first)
+	p.Until(fmt.Sprintf("%s > %d", length, first))
+	p.WaitFor("#job[data-status=failed]")
+	p.WaitText("upload it again, or submit with damaged_input=accept")
+	p.WaitText("Given back: the job has not succeeded")
+	log, err := s.client.Log(t.Context(), job.ID, 1)
+	must(t, err)
+	p.Until(fmt.Sprintf("%s === %d", length, len(log)))
+	p.Click("#log-copy")
+	if copied := p.Clipboard(); copied != string(log) {
+		t.Errorf("copied are %d characters of %d", len(copied), len(log))
+	}
+	p.Axe()
+
+	p.Click("Retry")
+	p.WaitText("Another try of")
+	p.WaitFor("#job[data-status=active]")
+	p.Click("Cancel…")
+	p.WaitText("mini is told to stop.")
+	p.WaitText("The 20 credits that it holds are given back.")
+	p.Axe()
+	p.Click("Cancel the job")
+	p.WaitFor("#job[data-status=cancelled]")
+	p.WaitText("Cancelled after")
+	p.WaitGone("Cancel…")
+}
+
+// damaged spoils a film here and there, so that all of it can be read but not all of
+// it can be understood.
+func damaged(t *testing.T, film string) string {
+	t.Helper()
+	text, err := os.ReadFile(film)
+	must(t, err)
+	for at := len(text) / 20; at < len(text)*9/10; at += 8 << 10 {
+		copy(text[at:], "spoiled")
+	}
+	must(t, os.WriteFile(film, text, 0o600))
+	return film
+}
+
+func TestJob_ReadersSeeItAndCannotChangeIt(t *testing.T) {
+	s := mustStudio(t)
+	job := s.submit(s.film("interview.mov", 0.2, "64x64"), "web-480p", func(r *api.JobRequest) { r.WebhookURL = new("https://example.test/hook") })
+	key, err := s.client.CreateKey(t.Context(), api.KeyRequest{Name: "wall screen", AccountID: s.account(), Scope: "read"})
+	must(t, err)
+	p := s.openAs(key.Plaintext, "/jobs/"+job.ID)
+	p.WaitText("https://example.test/hook")
+	if n := p.Count("[data-act], [data-redeliver], main dialog"); n > 0 {
+		t.Errorf("a reader is offered %d things that it may not do", n)
+	}
+	_, err = s.client.Prioritize(t.Context(), job.ID, 7)
+	must(t, err)
+	p.WaitText("Priority 7")
+	own := s.open("/jobs/" + job.ID)
+	own.Click("Priority…")
+	own.Type("#priority-value", "101")
+	own.Expect("PATCH .* answered 422")
+	own.Click("Set")
+	own.WaitFor("#priority-value[aria-invalid]")
+	own.Type("#priority-value", "-5")
+	own.Click("Set")
+	own.WaitText("Priority -5")
+	p.WaitText("Priority -5")
 }
