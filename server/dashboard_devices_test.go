@@ -71,7 +71,7 @@ func TestDashboard_DevicesShowWhenEachWorked(t *testing.T) {
 			t.Errorf("the page does not have %q", want)
 		}
 	}
-	if strings.Contains(h.shown("/devices", h.read), "lane") {
+	if strings.Contains(h.shown("/devices", h.read), "shifts") {
 		t.Error("a reader is shown when the Macs worked")
 	}
 }

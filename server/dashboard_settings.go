@@ -20,10 +20,13 @@ func (s *Server) showSettings(ctx context.Context, c call) (web.Page, error) {
 		return nil, err
 	}
 	content := web.Settings{Own: accountFacts(own), Presets: s.presets()}
-	if c.isAdmin() {
-		content.Admin, err = s.adminSettings(ctx, c)
+	if !c.isAdmin() {
+		return content, nil
 	}
-	return content, err
+	if content.Admin, err = s.adminSettings(ctx, c); err != nil {
+		return nil, err
+	}
+	return content, nil
 }
 
 func (s *Server) adminSettings(ctx context.Context, c call) (*web.AdminSettings, error) {

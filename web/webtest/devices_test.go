@@ -85,7 +85,7 @@ func TestDevices_DrainChangeRevoke(t *testing.T) {
 
 	s.submit(s.film("interview.mov", 240, "640x360"), "web-1080p")
 	p.WaitFor(`.run a[data-ends]`)
-	p.WaitFor(`.mac .lane[aria-label^="Worked for 1 min"]`)
+	p.WaitFor(`.mac .shifts[aria-label^="Worked for 1 min"]`)
 	p.Click("Details of Büro 1")
 	p.Click("Revoke Büro 1…")
 	p.WaitText("It can never come back with this pairing")
