@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"time"
 
 	"rendermac/api"
 	"rendermac/store"
@@ -76,13 +77,18 @@ func (s *Server) knownOfMacs(ctx context.Context, c call, list []store.Device) (
 	}
 	jobs, err := s.o.DB.JobsByID(ctx, ids)
 	for _, j := range jobs {
-		if n := len(j.Attempts); n > 0 && j.Attempts[n-1].EndedAt == nil {
-			a := j.Attempts[n-1]
-			k.runs[a.DeviceID] = append(k.runs[a.DeviceID], runOnMac(j, a))
-			k.worked[a.DeviceID] = append(k.worked[a.DeviceID], stretch(a.LeasedAt, now, now))
-		}
+		k.addRun(j, now)
 	}
 	return k, err
+}
+
+// addRun adds what a job's newest attempt does, unless it has ended meanwhile.
+func (k macKnowledge) addRun(j store.Job, now time.Time) {
+	if n := len(j.Attempts); n > 0 && j.Attempts[n-1].EndedAt == nil {
+		a := j.Attempts[n-1]
+		k.runs[a.DeviceID] = append(k.runs[a.DeviceID], runOnMac(j, a))
+		k.worked[a.DeviceID] = append(k.worked[a.DeviceID], stretch(a.LeasedAt, now, now))
+	}
 }
 
 func runOnMac(j store.Job, a store.Attempt) web.MacRun {
