@@ -14,12 +14,14 @@ export function morph(old, fresh) {
   children(old, fresh);
 }
 
+// attributes goes by names: each look at .attributes would leave nodes behind.
 function attributes(old, fresh) {
-  for (const { name } of [...old.attributes]) {
+  for (const name of old.getAttributeNames()) {
     const isTheViewers = name === "open" || (name === "class" && old.hasAttribute("data-row"));
     if (!fresh.hasAttribute(name) && !isTheViewers) old.removeAttribute(name);
   }
-  for (const { name, value } of fresh.attributes) {
+  for (const name of fresh.getAttributeNames()) {
+    const value = fresh.getAttribute(name);
     if (name === "class" && old.classList.contains("at")) old.className = `${value} at`;
     else if (old.getAttribute(name) !== value) old.setAttribute(name, value);
   }
