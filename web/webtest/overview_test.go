@@ -46,20 +46,18 @@ func TestOverview_TabsGoAndComeBackWithTheServer(t *testing.T) {
 		p.Expect("ERR_")
 		p.WaitText("live")
 		p.WaitText("1 Mac ready")
-		p.Eval("loadedOnce = true", nil)
+		p.Eval(`said = [], new MutationObserver(() => said.push(link.textContent)).observe(link, {childList: true}), 0`, nil)
 	}
 	s.kill()
 	for _, p := range tabs {
-		p.WaitText("reconnecting…")
-		p.WaitText("stale for")
+		p.Until(`said[0] === "reconnecting…" && said.at(-1).startsWith("stale for")`)
 	}
 	s.start()
 	job := s.submit(s.film("b-roll.mov", 0.2, "64x64"), "web-1080p")
 	for _, p := range tabs {
-		p.Until(`document.getElementById("link").dataset.state === "live"`)
+		p.Until(`said.at(-1) === "live"`)
 		p.WaitFor(`#lately a[href="/jobs/` + job.ID + `"]`)
 		p.WaitText("1 Mac ready")
-		p.Until("loadedOnce")
 		p.Expect("answered 401") // of what is under way as the session ends
 	}
 	tabs[0].Click(".account summary")
