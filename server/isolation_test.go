@@ -17,7 +17,7 @@ var isolated = map[string]string{
 	"listJobs": "lists", "listEvents": "lists", "getStats": "lists",
 	"listServices": "shared", "listDevices": "shared", "getDevice": "shared",
 	"putBlob": "open", "getBlob": "open", "headBlob": "open", "pair": "open", "createSignIn": "makes", "signIn": "open", "signOut": "open", "showSignIn": "open", "connect": "open", "getAsset": "open",
-	"showOverview": "pages", "showJobs": "pages", "showJob": "pages", "showNew": "pages", "showDevices": "pages", "showSettings": "pages",
+	"showOverview": "pages", "showJobs": "pages", "showJob": "pages", "showNew": "pages", "showDevices": "pages", "showSettings": "pages", "showJournal": "pages",
 	"getOpenAPI": "open", "live": "open", "ready": "open", "getMetrics": "open",
 }
 
