@@ -52,20 +52,20 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 func TestJob_ItsLogGrowsAndItIsRetriedAndCancelled(t *testing.T) {
 	s := mustStudio(t, "pricing: {ffmpeg.transcode: 20}")
 	s.agent("mini")
-	job := s.submit(damaged(t, s.film("interview.mov", 60, "640x360")), "web-480p", func(r *api.JobRequest) { r.MaxAttempts = new(1) })
+	job := s.submit(damaged(t, s.film("interview.mov", 20, "640x360")), "web-480p", func(r *api.JobRequest) { r.MaxAttempts = new(1) })
 	p := s.open("/jobs/" + job.ID)
 	p.WaitFor("#job[data-status=active] #log-text")
-	const length = `document.getElementById("log-text").textContent.length`
+	const shown = `document.getElementById("log-text").textContent`
 	var first int
-	p.Until(length + " > 0")
-	p.Eval(length, &first)
-	p.Until(fmt.Sprintf("%s > %d", length, first))
+	p.Until(shown + ".length > 0")
+	p.Eval(shown+".length", &first)
+	p.Until(fmt.Sprintf("%s.length > %d", shown, first))
 	p.WaitFor("#job[data-status=failed]")
 	p.WaitText("upload it again, or submit with damaged_input=accept")
 	p.WaitText("Given back: the job has not succeeded")
 	log, err := s.client.Log(t.Context(), job.ID, 1)
 	must(t, err)
-	p.Until(fmt.Sprintf("%s === %d", length, len(log)))
+	p.Until(fmt.Sprintf("%s === %s", shown, js(string(log))))
 	p.Click("#log-copy")
 	if copied := p.Clipboard(); copied != string(log) {
 		t.Errorf("copied are %d characters of %d", len(copied), len(log))
@@ -74,6 +74,7 @@ func TestJob_ItsLogGrowsAndItIsRetriedAndCancelled(t *testing.T) {
 
 	p.Click("Retry")
 	p.WaitText("Another try of")
+	p.Until(`document.readyState === "complete"`)
 	p.WaitFor("#job[data-status=active]")
 	p.Click("Cancel…")
 	p.WaitText("mini is told to stop.")
