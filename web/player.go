@@ -76,7 +76,7 @@ func playerOf(f File, kind string) *Player {
 	if len(names) > 0 {
 		p.Named = strings.Join(names, " and ") + " in " + f.Media.Container
 	}
-	if f.Media.track("video") == nil {
+	if f.Media.track("video") == nil && f.Media.track("audio") != nil {
 		p.Kind = "audio"
 	}
 	// What plays mp4 plays mov, though not every browser says so.

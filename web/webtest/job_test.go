@@ -13,7 +13,7 @@ import (
 // what it has made is played there.
 func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 	s := mustStudio(t)
-	job := s.submit(s.film("interview.mov", 20, "640x360"), "web-480p", func(r *api.JobRequest) {
+	job := s.submit(s.film("interview.mov", 8, "640x360"), "web-480p", func(r *api.JobRequest) {
 		r.OutputName = new("interview-web.mp4")
 		r.Labels = map[string]string{"client": "acme"}
 	})
@@ -29,7 +29,7 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 
 	p.Until(`document.querySelector("#player-out video").readyState >= HTMLMediaElement.HAVE_METADATA`)
 	p.Click("#player-out video")
-	p.Until(`(v => Math.round(v.duration) === 20 && v.currentTime > 0.2)(document.querySelector("#player-out video"))`)
+	p.Until(`(v => Math.round(v.duration) === 8 && v.currentTime > 0.2)(document.querySelector("#player-out video"))`)
 	p.Axe()
 
 	kept := p.Download("Download")
