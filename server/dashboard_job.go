@@ -6,10 +6,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"rendermac/api"
+	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/web"
 )
@@ -31,13 +32,34 @@ func (s *Server) showJob(ctx context.Context, c call) (web.Page, error) {
 	}
 	page.Inputs, page.Output = filesOf(j)
 	for _, of := range []func(context.Context, call, store.Job, *web.Job) error{
-		s.tellStory, s.nameOthers, s.showOutputsOf, s.tellWebhook, s.tellHold,
+		s.tellStory, s.tellWait, s.nameOthers, s.showOutputsOf, s.tellWebhook, s.tellHold,
 	} {
 		if err := of(ctx, c, j, &page); err != nil {
 			return nil, err
 		}
 	}
 	return page, nil
+}
+
+// tellWait says when a queued job starts, or what keeps it, where it is near enough
+// to the queue's head that the overview says so.
+func (s *Server) tellWait(ctx context.Context, c call, j store.Job, page *web.Job) error {
+	if j.Status != fence.JobQueued || j.WaitingOn != nil || j.Reading > 0 {
+		return nil
+	}
+	o, err := s.o.DB.Overview(ctx, c.only())
+	if err != nil {
+		return err
+	}
+	day, err := s.lastDay(ctx, c)
+	if err != nil {
+		return err
+	}
+	rows := c.nextRows(o, newForecast(o, day.Typical))
+	if at := slices.IndexFunc(rows, func(r web.NextRow) bool { return r.ID == j.ID }); at >= 0 {
+		page.Next = &rows[at]
+	}
+	return nil
 }
 
 // nameOthers says what the account and the jobs are called that this one names.
@@ -111,7 +133,7 @@ func factsOf(object json.RawMessage) (list []web.Fact) {
 		}
 		list = append(list, web.Fact{Name: name, Value: text})
 	}
-	sort.Slice(list, func(a, b int) bool { return list[a].Name < list[b].Name })
+	slices.SortFunc(list, func(a, b web.Fact) int { return strings.Compare(a.Name, b.Name) })
 	return list
 }
 

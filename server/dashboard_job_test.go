@@ -97,7 +97,7 @@ func TestDashboard_AnOutputComesFromWhereThePageDid(t *testing.T) {
 func TestDashboard_JobTellsHowItWaitsAndRuns(t *testing.T) {
 	h := mustServe(t)
 	job := h.mustSubmit(h.submit)
-	if page := string(h.get("/jobs/"+job.ID, h.submit).is(200).body); !strings.Contains(page, "Waiting for a Mac") || !strings.Contains(page, "No Mac works on it") {
+	if page := string(h.get("/jobs/"+job.ID, h.submit).is(200).body); !strings.Contains(page, "It waits for a Mac that takes jobs.") || !strings.Contains(page, "No Mac works on it") {
 		t.Errorf("of a job that waits: %s", page)
 	}
 	s := storetest.MustDevice(t, h.db)

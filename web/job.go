@@ -10,7 +10,8 @@ type Job struct {
 	Service, Preset string
 	Failure         string // in words
 	FailureCode     string
-	Reading         int // files that are being read first
+	Reading         int      // files that are being read first
+	Next            *NextRow // its place at the head of the queue; nil where it has none there
 	WaitingOn       *JobLink
 	RetryOf         *JobLink
 	Priority        int

@@ -16,9 +16,20 @@ func (j Job) Sentence() string {
 	case j.Reading > 0:
 		return "The server reads " + plural(j.Reading, "file", "files") + " first, so that no Mac works on another."
 	case len(j.Attempts) > 0:
-		return fmt.Sprintf("Attempt %d of %d has ended; the job waits for a Mac to try it again.", len(j.Attempts), j.MaxAttempts)
+		return fmt.Sprintf("Attempt %d of %d has ended; the job waits to be tried again. %s", len(j.Attempts), j.MaxAttempts, j.waits())
 	}
-	return "Waiting for a Mac with a free slot."
+	return j.waits()
+}
+
+// waits says for what, as far as anyone can tell.
+func (j Job) waits() string {
+	switch {
+	case j.Next == nil || j.Next.Start == nil && !j.Next.Stuck():
+		return "Waiting for a Mac with a free slot."
+	case j.Next.Stuck():
+		return "It " + j.Next.When() + "."
+	}
+	return "It starts " + j.Next.When() + "."
 }
 
 // Advice says what to do about a failure.

@@ -1,6 +1,9 @@
 package web
 
-import "testing"
+import (
+	"testing"
+	"time"
+)
 
 func TestJob_SaysHowItStandsAndWhatACancelWouldDo(t *testing.T) {
 	live := Attempt{Number: 1, Device: "studio-1", Leased: noon}
@@ -9,9 +12,12 @@ func TestJob_SaysHowItStandsAndWhatACancelWouldDo(t *testing.T) {
 		stands, cancel string
 	}{
 		{Job{Status: "queued"}, "Waiting for a Mac with a free slot.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", Next: &NextRow{Lacks: []string{"remotion"}}}, "It waits for a Mac that offers remotion.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", Next: &NextRow{Start: new(4 * time.Minute)}}, "It starts in about 4 min.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", Next: &NextRow{}}, "Waiting for a Mac with a free slot.", "No Mac works on it: it ends at once."},
 		{Job{Status: "queued", Reading: 2}, "The server reads 2 files first, so that no Mac works on another.", "No Mac works on it: it ends at once."},
 		{Job{Status: "queued", WaitingOn: &JobLink{}}, "", "No Mac works on it: it ends at once."},
-		{Job{Status: "queued", MaxAttempts: 3, Attempts: []Attempt{run(1, 0, 1)}}, "Attempt 1 of 3 has ended; the job waits for a Mac to try it again.", "No Mac works on it: it ends at once."},
+		{Job{Status: "queued", MaxAttempts: 3, Attempts: []Attempt{run(1, 0, 1)}}, "Attempt 1 of 3 has ended; the job waits to be tried again. Waiting for a Mac with a free slot.", "No Mac works on it: it ends at once."},
 		{Job{Status: "active", Attempts: []Attempt{live}}, "", "studio-1 is told to stop. Nothing of what it has done is kept."},
 		{Job{Status: "verifying", Attempts: []Attempt{live}}, "The result has arrived. The server checks that it is what was asked for.", "Its result has arrived and is being checked. It is thrown away."},
 		{Job{Status: "cancelling", Attempts: []Attempt{live}}, "The Mac is told to stop; nothing of this run is kept.", "It is being cancelled already."},

@@ -15,6 +15,7 @@ var job = []story{
 	jobStory("running", running),
 	jobStory("running-by-a-name-of-the-right", running, rightToLeft),
 	jobStory("resumed-twice", running, resumedTwice),
+	jobStory("stuck", queued, func(j *web.Job) { j.Next = &web.NextRow{Lacks: []string{"remotion", "studio-b"}} }),
 	jobStory("waits-again", failing, func(j *web.Job) {
 		j.Status, j.Failure, j.FailureCode, j.Finished, j.Attempts = "queued", "", "", nil, j.Attempts[:1]
 	}),

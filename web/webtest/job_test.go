@@ -18,7 +18,7 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 		r.Labels = map[string]string{"client": "acme"}
 	})
 	p := s.open("/jobs/" + job.ID)
-	p.WaitText("Waiting for a Mac with a free slot.")
+	p.WaitText("It waits for a Mac that takes jobs.")
 	p.WaitText("640 × 360")
 	p.Axe()
 	s.agent("mini")
