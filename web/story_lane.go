@@ -74,7 +74,7 @@ func (s *scale) points(marks []Mark) (list []Point) {
 	return list
 }
 
-var phaseWords = map[string]string{"leased": "started", "downloading": "download", "running": "run", "uploading": "upload", "verifying": "verify"}
+var phaseWords = map[string]string{"leased": "start", "downloading": "download", "running": "run", "uploading": "upload", "verifying": "verify"}
 
 func (s *scale) part(name string, from, to time.Time) Part {
 	x, end := s.place(from), s.place(to)

@@ -39,9 +39,14 @@ async function again(button) {
   }
 }
 
+function askForPriority() {
+  document.getElementById("priority-value").value = job.dataset.priority;
+  openSheet(document.getElementById("priority"));
+}
+
 const acts = {
   cancel: () => openSheet(document.getElementById("cancel")),
-  priority: () => openSheet(document.getElementById("priority")),
+  priority: askForPriority,
   retry: again,
 };
 

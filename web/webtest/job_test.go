@@ -2,8 +2,11 @@ package webtest
 
 import (
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"rendermac/api"
@@ -114,6 +117,9 @@ func TestJob_ReadersSeeItAndCannotChangeIt(t *testing.T) {
 	p.WaitText("Priority 7")
 	own := s.open("/jobs/" + job.ID)
 	own.Click("Priority…")
+	if now := own.Text("#priority-value"); now != "7" {
+		t.Errorf("the sheet begins with the priority %q", now)
+	}
 	own.Type("#priority-value", "101")
 	own.Expect("PATCH .* answered 422")
 	own.Click("Set")
@@ -122,4 +128,26 @@ func TestJob_ReadersSeeItAndCannotChangeIt(t *testing.T) {
 	own.Click("Set")
 	own.WaitText("Priority -5")
 	p.WaitText("Priority -5")
+}
+
+func TestJob_ItsWebhookIsSentAgain(t *testing.T) {
+	s := mustStudio(t, "webhooks: {allow_private: true}")
+	var takes atomic.Bool
+	receiver := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		if !takes.Load() {
+			w.WriteHeader(http.StatusServiceUnavailable)
+		}
+	}))
+	t.Cleanup(receiver.Close)
+	job := s.submit(s.film("interview.mov", 0.2, "64x64"), "web-480p", func(r *api.JobRequest) { r.WebhookURL = &receiver.URL })
+	p := s.open("/jobs/" + job.ID)
+	p.Click("Cancel…")
+	p.WaitText("No Mac works on it: it ends at once.")
+	p.Click("Cancel the job")
+	p.WaitText("The receiver answered 503: it must answer 2xx. 1 of 10 tries")
+	p.Axe()
+	takes.Store(true)
+	p.Click("Send job.cancelled again")
+	p.WaitText("The receiver answered 200.")
+	p.WaitFor("#webhooks .s-succeeded")
 }
