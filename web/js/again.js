@@ -1,6 +1,7 @@
 // Retrying a job: a request whose answer was lost is sent with the same key, so that
 // it makes no second job.
 import { call } from "./api.js";
+import { randomKey } from "./random.js";
 
 const keys = new Map(); // by job, until an answer has come
 
@@ -15,9 +16,4 @@ export async function retry(id) {
     if (err.status) keys.delete(id);
     throw err;
   }
-}
-
-// randomKey works over plain http as well, where crypto.randomUUID is not there.
-function randomKey() {
-  return [...crypto.getRandomValues(new Uint8Array(16))].map((byte) => byte.toString(16).padStart(2, "0")).join("");
 }
