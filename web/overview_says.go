@@ -54,6 +54,8 @@ func (o Overview) waiting() string {
 func (o Overview) then() string {
 	first := o.first()
 	switch {
+	case o.Queued == 1 && first == nil && o.stuck():
+		return "and no Mac can take it yet"
 	case o.Queued > 0 && first == nil && o.stuck():
 		return "and no Mac can take them yet"
 	case o.Mine && first != nil && *first > 0:
@@ -93,7 +95,7 @@ func about(d time.Duration) string {
 	switch {
 	case d < 50*time.Second:
 		return "under a minute"
-	case d < time.Hour:
+	case d < time.Hour-30*time.Second:
 		return fmt.Sprintf("about %d min", (d+time.Minute/2)/time.Minute)
 	case d < 10*time.Hour:
 		return "about " + Duration(d.Round(10*time.Minute))
