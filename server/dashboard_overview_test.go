@@ -85,5 +85,5 @@ func TestDashboard_OverviewTellsWhyJobsFailed(t *testing.T) {
 		}
 	}
 	h.get("/", h.read).says([]string{"The file ends early.", "2 failed"}, nil)
-	h.get("/", h.otherRead).says([]string{"0 failed"}, []string{"The file ends early."})
+	h.get("/", h.otherRead).says([]string{"0 succeeded"}, []string{"The file ends early.", "failed</span>"})
 }
