@@ -60,7 +60,8 @@ func TestWalk_FromTheLinkToTheFilmThatPlays(t *testing.T) {
 	p.Click("מונטאז׳ סופי.mp4")
 	p.WaitFor(`#job[data-status=succeeded]`)
 	wall.WaitFor(`#lately .s-succeeded`)
-	p.Eval(`document.querySelector("#player-out video").play(), 0`, nil)
+	p.Until(`document.querySelector("#player-out video").readyState >= HTMLMediaElement.HAVE_METADATA`)
+	p.Click("#player-out video")
 	p.Until(`document.querySelector("#player-out video").ended`)
 	if kept, err := os.ReadFile(p.Download("Download")); err != nil || !strings.Contains(string(kept[:12]), "ftyp") {
 		t.Errorf("downloaded was %q, %v", kept[:min(len(kept), 12)], err)
