@@ -82,7 +82,7 @@ func rowOfJob(j api.JobItem, newest map[string]store.Attempt) web.JobRow {
 		row.Took = j.FinishedAt.Sub(*j.StartedAt)
 	}
 	if a, had := newest[j.ID]; had {
-		row.DeviceID, row.Device, row.Attempt = a.DeviceID, a.DeviceName, a.Number
+		row.Device, row.Attempt = a.DeviceName, a.Number
 		row.Failure = cmp.Or(row.Failure, orEmpty(a.FailureMessage), orEmpty(a.FailureCode))
 		if a.EndedAt == nil {
 			progress := attemptProgress(a)

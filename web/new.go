@@ -52,8 +52,8 @@ func (n New) Choice() []Offer {
 // may not have.
 func (o Offer) Usual() bool { return slices.Contains(usual, o.Name) }
 
-// Joins tells whether one job takes all files.
-func (o Offer) Joins() bool { return o.MaxInputs > 1 }
+// joins tells whether one job takes all files.
+func (o Offer) joins() bool { return o.MaxInputs > 1 }
 
 // Takes says what the service works on.
 func (o Offer) Takes() string {
@@ -62,7 +62,7 @@ func (o Offer) Takes() string {
 		return "A zip of numbered images makes one film."
 	case o.Archive == "bundle":
 		return "A zip of a Remotion bundle makes one film."
-	case o.Joins():
+	case o.joins():
 		return "All files become one film, in the order of the list: " + plural(o.MinInputs, "file", "files") + " to " + Count(o.MaxInputs) + "."
 	}
 	return "Each file gets a job of its own."

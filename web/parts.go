@@ -6,7 +6,7 @@ import (
 )
 
 // State is how a job, an attempt or a device stands: a colour, a word, a shape.
-type State struct{ Name, Word, Kind string }
+type State struct{ Word, Kind string }
 
 // kinds are the colours; a name that is none of them has one of them.
 var kinds = map[string]string{
@@ -21,7 +21,7 @@ func stateOf(name string) State {
 	if kind == "" {
 		kind = name
 	}
-	return State{Name: name, Word: name, Kind: kind}
+	return State{Word: name, Kind: kind}
 }
 
 // Progress is how far a run is. Its bar goes by what the run says next.

@@ -13,7 +13,7 @@ import (
 
 // words are what templates say things with.
 var words = template.FuncMap{
-	"bytes": Bytes, "duration": Duration, "seconds": Seconds, "count": Count, "plural": plural,
+	"bytes": Bytes, "duration": Duration, "count": Count, "plural": plural,
 	"percent": percent, "short": Short, "rfc3339": rfc3339, "state": stateOf, "bar": barOf, "join": strings.Join,
 	"field": fieldOf, "list": list, "credits": credits, "thousands": thousands,
 }

@@ -4,7 +4,7 @@ import { chosen, fieldsOf, preset } from "./choice.js";
 const form = document.getElementById("new");
 
 // Wrong is what the form finds by itself: the same faults as the server lists.
-export class Wrong extends Error {
+class Wrong extends Error {
   constructor(errors) {
     super("Mend what is marked.");
     this.errors = errors;

@@ -14,7 +14,6 @@ import (
 type settings struct {
 	width, height int64
 	scheme, zone  string
-	still         bool
 	cookies       []*http.Cookie
 	now           time.Time
 }
@@ -29,9 +28,6 @@ func Size(width, height int64) Option {
 
 // Dark asks for the dark colours; light ones are the default.
 func Dark(s *settings) { s.scheme = "dark" }
-
-// ReducedMotion is what people ask for whom motion makes ill.
-func ReducedMotion(s *settings) { s.still = true }
 
 // Zone is the viewer's time zone; UTC unless it is given.
 func Zone(name string) Option { return func(s *settings) { s.zone = name } }
@@ -68,14 +64,10 @@ func (p *Page) Resize(width, height int64) {
 func (p *Page) Colours(scheme string) {
 	p.t.Helper()
 	p.look.scheme = scheme
-	motion := "no-preference"
-	if p.look.still {
-		motion = "reduce"
-	}
 	call(p, "choose colours", emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
 		Features: []*emulation.MediaFeature{
 			{Name: "prefers-color-scheme", Value: scheme},
-			{Name: "prefers-reduced-motion", Value: motion},
+			{Name: "prefers-reduced-motion", Value: "no-preference"}, // whatever the machine's owner has set
 		},
 	})
 }
