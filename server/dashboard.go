@@ -63,7 +63,7 @@ func isUnauthenticated(err error) bool {
 func (s *Server) frame(who call, title, at string) web.Frame {
 	host := strings.TrimPrefix(strings.TrimPrefix(s.base(who.echo), "https://"), "http://")
 	return web.Frame{
-		Title: title, At: at, Installation: host, Account: who.key.Name, Scope: who.key.Scope, Version: s.o.Version, Query: who.echo.QueryParam("q"),
+		Title: title, At: at, Installation: host, Key: who.key.Name, Scope: who.key.Scope, Version: s.o.Version, Query: who.echo.QueryParam("q"),
 	}
 }
 

@@ -10,8 +10,8 @@ type Frame struct {
 	Title        string
 	At           string // the rail's entry, by its path
 	Installation string // as people know this server: the host in its address
-	Account      string
-	Scope        string // of the session's key: read, submit or admin
+	Key          string // the name of the session's key
+	Scope        string // and its scope: read, submit or admin
 	Version      string
 	Query        string // what the search holds
 	Event        int64  // the newest event before the page was made: its stream goes on from there

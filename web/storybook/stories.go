@@ -33,11 +33,11 @@ var now = time.Date(2026, 12, 1, 14, 30, 0, 0, time.UTC)
 
 // admin and reader are frames of the two kinds of people.
 func admin(title, at string) web.Frame {
-	return web.Frame{Title: title, At: at, Installation: "render.studio.example", Account: "studio", Scope: "admin", Version: "1.0.0"}
+	return web.Frame{Title: title, At: at, Installation: "render.studio.example", Key: "studio", Scope: "admin", Version: "1.0.0"}
 }
 
 func reader(title, at string) web.Frame {
 	f := admin(title, at)
-	f.Account, f.Scope = "wall screen", "read"
+	f.Key, f.Scope = "wall screen", "read"
 	return f
 }
