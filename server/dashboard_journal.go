@@ -21,11 +21,7 @@ func (s *Server) showJournal(ctx context.Context, c call) (web.Page, error) {
 	shown.seal("getJournal")
 	content := web.Journal{Account: accountFacts(a), Paging: c.turning("before", "", shown.Body.NextCursor)}
 	for _, m := range shown.Body.Items {
-		row := web.Movement{ID: m.ID, At: m.At, Kind: m.Kind, Amount: m.Amount, Held: m.Held, Spent: m.Spent}
-		if m.JobID != nil {
-			row.JobID = *m.JobID
-		}
-		content.Rows = append(content.Rows, row)
+		content.Rows = append(content.Rows, web.Movement{ID: m.ID, At: m.At, Kind: m.Kind, JobID: orEmpty(m.JobID), Amount: m.Amount, Held: m.Held, Spent: m.Spent})
 	}
 	return content, nil
 }

@@ -1,12 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
 
 	"rendermac/api"
-	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/web"
 )
@@ -60,7 +60,7 @@ func (c call) nowRows(o store.Overview) (rows []web.NowRow) {
 	}
 	for _, r := range o.Runs {
 		if c.sees(r.AccountID) {
-			rows = append(rows, web.NowRow{JobRef: jobRef(r.JobLine), Mac: names[r.DeviceID], Progress: progressOf(r), Cancelling: r.Cancelling})
+			rows = append(rows, web.NowRow{JobRef: jobRef(r.JobLine), Mac: names[r.DeviceID], Progress: runProgress(r), Cancelling: r.Cancelling})
 		}
 	}
 	slices.SortStableFunc(rows, func(a, b web.NowRow) int {
@@ -69,16 +69,8 @@ func (c call) nowRows(o store.Overview) (rows []web.NowRow) {
 	return rows
 }
 
-func progressOf(r store.LiveRun) web.Progress {
-	p := web.Progress{AttemptID: r.AttemptID, Phase: string(r.Status), Unknown: true}
-	switch {
-	case r.Status == fence.AttemptCommitting:
-		p.Phase = "verifying"
-	case r.Phase == string(r.Status):
-		p.FPS, p.Speed, p.LeftS = orZero(r.FPS), orZero(r.Speed), orZero(r.ETA)
-		p.Fraction, p.Unknown = orZero(r.Fraction), r.Fraction == nil
-	}
-	return p
+func runProgress(r store.LiveRun) web.Progress {
+	return attemptProgress(store.Attempt{ID: r.AttemptID, Status: r.Status, Phase: &r.Phase, Fraction: r.Fraction, FPS: r.FPS, Speed: r.Speed, ETA: r.ETA})
 }
 
 // nextRows go through everybody's queue: a job starts after all that are before it.
@@ -108,10 +100,7 @@ func (c call) nextRows(o store.Overview, f *forecast) (rows []web.NextRow) {
 // endedRows put the failed first, and fill up with the newest of the others.
 func endedRows(o store.Overview) (rows []web.EndedRow) {
 	for _, e := range append(slices.Clone(o.Failed), o.Ended...) {
-		row := web.EndedRow{JobRef: jobRef(e.JobLine), Status: string(e.Status), At: e.EndedAt, Message: e.FailureMessage}
-		if row.Message == "" {
-			row.Message = e.FailureCode
-		}
+		row := web.EndedRow{JobRef: jobRef(e.JobLine), Status: string(e.Status), At: e.EndedAt, Message: cmp.Or(e.FailureMessage, e.FailureCode)}
 		if e.StartedAt != nil {
 			row.Took = e.EndedAt.Sub(*e.StartedAt)
 		}

@@ -81,14 +81,10 @@ func (s *Server) deliveriesShown(ctx context.Context, c call, nameOf func(string
 }
 
 func deliveryFacts(d api.Delivery, account string) web.Delivery {
-	shown := web.Delivery{
+	return web.Delivery{
 		ID: d.ID, JobID: d.JobID, Account: account, URL: d.URL, Event: d.Type, State: d.State, Tries: d.Tries,
-		LastStatus: d.LastStatus, NextTry: d.NextTryAt, CreatedAt: d.CreatedAt,
+		LastStatus: d.LastStatus, LastError: orEmpty(d.LastError), NextTry: d.NextTryAt, CreatedAt: d.CreatedAt,
 	}
-	if d.LastError != nil {
-		shown.LastError = *d.LastError
-	}
-	return shown
 }
 
 // againIn is in how many seconds the first of them is tried next, and not before

@@ -25,7 +25,7 @@ type JobRow struct {
 	Account         string // whose it is; empty where that goes without saying
 	Status          string
 	Service, Preset string
-	Device          string // of the newest attempt; empty where there was none
+	Device          string    // of the newest attempt; empty where there was none
 	Progress        *Progress // while a device has it
 	Attempt         int       // the newest's number
 	WaitingOn       string    // the job whose output it needs
