@@ -1,12 +1,12 @@
 // One job: what can be done with it, its log, its players, its webhook.
 import { call } from "./api.js";
 import { retry } from "./again.js";
+import { offerRedelivery } from "./deliveries.js";
 import { onSubmit, openSheet } from "./dialog.js";
 import { offerLog } from "./job_log.js";
 import { offerPlayers } from "./job_player.js";
 import { refresh } from "./live.js";
 import { say } from "./say.js";
-import { offerRedelivery } from "./settings_webhooks.js";
 
 const job = document.getElementById("job");
 const every = 10000; // what runs is drawn to scale: its lane grows

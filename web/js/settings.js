@@ -1,11 +1,11 @@
 // The settings: sheets are opened by buttons with data-sheet in rows whose data
 // says whom they are about.
+import { offerRedelivery } from "./deliveries.js";
 import { openSheet } from "./dialog.js";
 import { refresh } from "./live.js";
 import { offerAccounts, accountSheets } from "./settings_accounts.js";
 import { offerKeys, keySheets } from "./settings_keys.js";
 import { offerRetention } from "./settings_retention.js";
-import { offerRedelivery } from "./settings_webhooks.js";
 
 const prepare = { ...accountSheets, ...keySheets };
 

@@ -1,5 +1,5 @@
-// Deliveries: sent again, and looked at again when the next try is due. Nothing on
-// the stream of events tells of tries.
+// Deliveries of webhooks: sent again, and looked at again when the next try is due,
+// for nothing on the stream of events tells of tries.
 import { call } from "./api.js";
 import { refresh } from "./live.js";
 import { say } from "./say.js";
@@ -10,7 +10,12 @@ let due = 0;
 function lookAgain() {
   clearTimeout(due);
   const again = document.getElementById("webhooks")?.dataset.again;
-  if (again) due = setTimeout(refresh, Math.min(Number(again) * 1000, longest));
+  if (again) due = setTimeout(goOn, Math.min(Number(again) * 1000, longest));
+}
+
+// goOn leaves a hidden page as it is: it comes anew when it is seen again.
+function goOn() {
+  if (!document.hidden) refresh();
 }
 
 async function clicked(event) {
