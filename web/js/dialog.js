@@ -2,6 +2,7 @@
 // whatever has data-close in it close it; the browser gives the focus back. One
 // with data-stays is closed by its own button alone: what it shows is shown once.
 import { Problem } from "./api.js";
+import { plainly } from "./plainly.js";
 
 const heard = new WeakSet(); // sheets whose clicks are listened to
 
@@ -71,8 +72,8 @@ function showFaults(form, err) {
   const rest = faults.length === 0 ? [err.message] : [];
   for (const { location, message } of faults) {
     const field = fieldAt(form, location);
-    if (field) mark(field, sentence(message));
-    else rest.push(`${location} ${message}`.trim());
+    if (field) mark(field, sentence(plainly(message)));
+    else rest.push(`${location} ${plainly(message)}`.trim());
   }
   for (const text of rest) (form.querySelector(".actions") || form.lastElementChild).before(faultLine(text));
   form.querySelector("[aria-invalid]")?.focus();

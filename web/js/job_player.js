@@ -28,7 +28,7 @@ async function instead(player, shown, address) {
   const words = player.querySelector(".unplayable");
   words.hidden = false;
   const answer = await fetch(address, { redirect: "manual" }).catch(() => null);
-  if (answer?.type === "opaqueredirect" || answer?.ok) return;
+  if (answer?.type === "opaqueredirect" || answer?.ok) return answer.body?.cancel(); // the file itself is not wanted
   const { detail = "The server does not answer." } = (await answer?.json().catch(() => null)) ?? {};
   words.firstElementChild.textContent = detail;
 }

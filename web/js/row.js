@@ -1,6 +1,7 @@
 // One file's row. show draws it as it is told; what is done with it is the list's.
 import { isTaken } from "./drop.js";
 import { factsOf } from "./facts.js";
+import { stateOf } from "./states.js";
 import { bytes, duration } from "./words.js";
 
 export class Row {
@@ -33,8 +34,7 @@ export class Row {
 
   state(name) {
     this.element.dataset.state = name;
-    const word = [...document.getElementById("states").content.children].find((state) => state.textContent === name);
-    this.part("how").replaceChildren(word.cloneNode(true));
+    this.part("how").replaceChildren(stateOf(name));
   }
 
   // place says where it stands among the files that are joined.

@@ -2,6 +2,7 @@
 // state it touches, and what becomes of them.
 import { acts } from "./acts.js";
 import { onSubmit, openSheet } from "./dialog.js";
+import { stateOf } from "./states.js";
 
 const sheetOf = (name) => document.getElementById(`${name}-several`);
 
@@ -38,10 +39,9 @@ function lines(becomes, jobs) {
 
 function line(n, status, text) {
   const item = document.createElement("li");
-  const state = [...document.getElementById("states").content.children].find((one) => one.textContent === status);
   const said = document.createElement("span");
   said.textContent = text;
-  item.append(`${n}`, state.cloneNode(true), said);
+  item.append(`${n}`, stateOf(status), said);
   return item;
 }
 

@@ -1,4 +1,6 @@
 // A server's answers, given in the page: what becomes of a file is in its name.
+export { done, until } from "./sheets.js";
+
 const film = {
   container: "mov", duration_s: 252.4, oddity: "", streams: [
     { kind: "video", codec: "prores", width: 3840, height: 2160, fps: 25, bit_depth: 10, rotation: 0, color: { transfer: "bt709" } },
@@ -77,10 +79,6 @@ export function choose(...names) {
   chooser.dispatchEvent(new Event("change"));
 }
 
-export async function until(so) {
-  while (!so()) await new Promise((again) => setTimeout(again, 10));
-}
-
 export const states = (state) => document.querySelectorAll(`.file[data-state=${state}]`).length;
 
 export function set(name, value) {
@@ -90,6 +88,3 @@ export function set(name, value) {
 }
 
 export function tick(css) { document.querySelector(css).click(); }
-
-// done lets the story be looked at.
-export function done() { document.querySelector("[data-canned]").remove(); }
