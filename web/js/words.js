@@ -10,7 +10,7 @@ export function bytes(n) {
 
 export function duration(seconds) {
   const s = Math.round(seconds);
-  if (s < 1) return "under 1 s";
+  if (seconds < 1) return "under 1 s";
   if (s < 60) return `${s} s`;
   if (s < 3600) return two(Math.floor(s / 60), "min", s % 60, "s");
   if (s < 86400) return two(Math.floor(s / 3600), "h", Math.floor((s % 3600) / 60), "min");
