@@ -20,11 +20,18 @@ let whenReady = false; // whether jobs are to be made once all files are here
 let failedBefore = 0; // how many files had failed when that was said
 let making = false;
 
+// take begins anew where the jobs of the files before are made.
 function take(some, left) {
+  if (!at("made").hidden) beginAnew();
   at("remembered").textContent = "";
   files.add(some);
   at("left-out").hidden = left === "";
   at("left-out").textContent = `Left out of the folder: ${left}.`;
+}
+
+function beginAnew() {
+  files.clear();
+  hideMade();
 }
 
 // changed follows whatever changes in the form or the files.
@@ -109,7 +116,7 @@ function edited({ target }) {
 
 form.addEventListener("input", edited);
 form.addEventListener("submit", pressed);
-at("more-new").addEventListener("click", () => { files.clear(); hideMade(); });
+at("more-new").addEventListener("click", beginAnew);
 at("more-same").addEventListener("click", hideMade);
 listenForFiles(take);
 memory.clear();

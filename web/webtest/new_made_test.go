@@ -56,6 +56,13 @@ func TestNew_ADoubleClickAndALostAnswerMakeOneJobAFile(t *testing.T) {
 	if len(joined.Inputs) != 2 || first.Bytes != 2000 {
 		t.Errorf("the joined job has %d inputs, of which the first has %d bytes", len(joined.Inputs), first.Bytes)
 	}
+
+	p.Drop("h1", in("notes.txt")) // where the jobs are made: for others
+	p.WaitGone("#made")
+	p.WaitFor(".file[data-state=ready]")
+	if n := p.Count(".file"); n != 1 {
+		t.Errorf("%d files stand in the list, of which one has come", n)
+	}
 }
 
 // What the API refuses is said at the field that it is about.
