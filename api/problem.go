@@ -28,7 +28,7 @@ const (
 	CodePartHeld          = "part_held"              // 409: the part is there already, bound to its bytes (F16)
 	CodeLastAdminKey      = "last_admin_key"         // 409: make another one first
 	CodeDeviceRevoked     = "device_revoked"         // 409: pair it again (F18)
-	CodeOutputDeleted     = "output_deleted"         // 410: retention has removed it
+	CodeOutputDeleted     = "output_deleted"         // 410: retention has removed it, or an input that was uploaded
 	CodeTooLarge          = "body_too_large"         // 413
 	CodeUnsupportedType   = "unsupported_media_type" // 415
 	CodeBadRange          = "range_not_satisfiable"  // 416: the object is shorter

@@ -77,6 +77,9 @@ type Store interface {
 	Open(ctx context.Context, key string) (Object, Info, error)
 	// SignGet gives a URL that downloads the object under the given file name.
 	SignGet(ctx context.Context, key, name string, expires time.Time) (URL, error)
+	// SignSave is SignGet for a browser that is to keep the object, even one that
+	// it could show: what a page says of its links counts for its own host only.
+	SignSave(ctx context.Context, key, name string, expires time.Time) (URL, error)
 	// Delete removes a published object; a key that has none is no error.
 	Delete(ctx context.Context, key string) error
 	// Check says whether the store can write just now.

@@ -197,13 +197,23 @@ func (s *S3) Open(ctx context.Context, key string) (Object, Info, error) {
 	return s3Object{io.NewSectionReader(blocks, 0, info.Bytes)}, info, nil
 }
 
-// SignGet implements Store. S3 takes no more headers than these two: that a page
-// of HTML does not run is up to its not being shown inline.
+// SignGet implements Store.
 func (s *S3) SignGet(ctx context.Context, key, name string, expires time.Time) (URL, error) {
+	return s.signGet(ctx, key, name, false, expires)
+}
+
+// SignSave implements Store.
+func (s *S3) SignSave(ctx context.Context, key, name string, expires time.Time) (URL, error) {
+	return s.signGet(ctx, key, name, true, expires)
+}
+
+// signGet can have S3 send no more headers than these two: that a page of HTML does
+// not run is up to its not being shown inline.
+func (s *S3) signGet(ctx context.Context, key, name string, save bool, expires time.Time) (URL, error) {
 	if err := CheckKey(key); err != nil {
 		return URL{}, err
 	}
-	contentType, disposition := presentation(key, name)
+	contentType, disposition := presentation(key, name, save)
 	q := url.Values{"response-content-type": {contentType}, "response-content-disposition": {disposition}}
 	return s.presign(ctx, http.MethodGet, key, q, nil, map[string]string{}, expires)
 }

@@ -29,6 +29,14 @@ func (d *Dir) SignGet(_ context.Context, key, name string, expires time.Time) (U
 	return d.sign(http.MethodGet, key, url.Values{"name": {name}}, expires), nil
 }
 
+// SignSave implements Store.
+func (d *Dir) SignSave(_ context.Context, key, name string, expires time.Time) (URL, error) {
+	if err := CheckKey(key); err != nil {
+		return URL{}, err
+	}
+	return d.sign(http.MethodGet, key, url.Values{"name": {name}, "save": {"true"}}, expires), nil
+}
+
 // Get serves a GET or HEAD of a published object, with Range. Errors are as in
 // Put, and nothing has been sent then.
 func (d *Dir) Get(w http.ResponseWriter, r *http.Request) error {
@@ -45,13 +53,13 @@ func (d *Dir) Get(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	describe(w.Header(), info, q.Get("name"))
+	describe(w.Header(), info, q.Get("name"), q.Has("save"))
 	http.ServeContent(w, r, "", stat.ModTime(), f)
 	return nil
 }
 
-func describe(h http.Header, info Info, name string) {
-	contentType, disposition := presentation(info.Key, name)
+func describe(h http.Header, info Info, name string, save bool) {
+	contentType, disposition := presentation(info.Key, name, save)
 	h.Set("Content-Type", contentType)
 	h.Set("Content-Disposition", disposition)
 	h.Set("Content-Security-Policy", "sandbox; default-src 'none'")
@@ -61,16 +69,24 @@ func describe(h http.Header, info Info, name string) {
 	}
 }
 
+const octets = "application/octet-stream"
+
+// ContentType is what an object is served as that is downloaded under a name.
+func ContentType(key, name string) string {
+	return cmp.Or(contentTypes[ext(key)], contentTypes[ext(name)], octets)
+}
+
 // presentation is the Content-Type of an object that is downloaded under a name,
 // and its Content-Disposition.
-func presentation(key, name string) (contentType, disposition string) {
+func presentation(key, name string, save bool) (contentType, disposition string) {
 	if name == "" {
 		name = path.Base(key)
 	}
-	if contentType = cmp.Or(contentTypes[ext(key)], contentTypes[ext(name)]); contentType != "" {
-		return contentType, "inline" + fileName(name)
+	contentType, disposition = ContentType(key, name), "inline"
+	if save || contentType == octets {
+		disposition = "attachment"
 	}
-	return "application/octet-stream", "attachment" + fileName(name)
+	return contentType, disposition + fileName(name)
 }
 
 func ext(name string) string { return strings.ToLower(path.Ext(name)) }

@@ -3,34 +3,39 @@ package server
 import (
 	"cmp"
 	"context"
+	"fmt"
 
 	"rendermac/api"
+	"rendermac/artifact"
 	"rendermac/fence"
 	"rendermac/store"
 	"rendermac/web"
 )
 
-// filesOf are the job's inputs, and its output once it has one.
+// filesOf are the job's inputs, and its output once it has one. Of inputs that
+// other jobs make, showOutputsOf says more.
 func filesOf(j store.Job) (inputs []web.File, output *web.File) {
 	media := showInputs(j)
 	for i, in := range j.Inputs {
-		inputs = append(inputs, web.File{
-			Name: cmp.Or(in.Name, in.UploadID, in.JobID), Path: in.Path, JobID: in.JobID, Bytes: in.Bytes, SHA256: in.SHA256, Media: webMedia(media[i]),
-		})
+		f := web.File{
+			Name: cmp.Or(in.Name, in.UploadID, in.JobID), Number: i + 1, Path: in.Path, JobID: in.JobID, Bytes: in.Bytes, SHA256: in.SHA256,
+			Media: webMedia(media[i]), Deleted: in.DeletedAt,
+		}
+		if in.UploadID != "" && in.DeletedAt == nil {
+			f.Source, f.ContentType = fmt.Sprintf("/v1/jobs/%s/inputs/%d", j.ID, f.Number), artifact.ContentType(in.Key, in.Name)
+		}
+		inputs = append(inputs, f)
 	}
 	if a := j.Artifact; a != nil && j.Status == fence.JobSucceeded {
 		output = &web.File{
-			Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Source: outputAt(j.ID), Media: webMedia(showMedia(a.Media)),
+			Name: j.OutputName, Bytes: a.Bytes, SHA256: a.SHA256, ContentType: j.ContentType, Source: "/v1/jobs/" + j.ID + "/output", Media: webMedia(showMedia(a.Media)),
 			Warnings: a.Warnings, Deleted: a.DeletedAt,
 		}
 	}
 	return inputs, output
 }
 
-func outputAt(job string) string { return "/v1/jobs/" + job + "/output" }
-
-// showOutputsOf lets the inputs be seen that are outputs of other jobs. Of an upload
-// the API gives nobody the bytes.
+// showOutputsOf lets the inputs be seen that are outputs of other jobs.
 func (s *Server) showOutputsOf(ctx context.Context, c call, _ store.Job, page *web.Job) error {
 	for i := range page.Inputs {
 		in := &page.Inputs[i]

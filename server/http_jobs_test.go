@@ -209,7 +209,7 @@ func TestJobs_OutputAndLog(t *testing.T) {
 	if !bytes.Equal(file.body, content) || !strings.Contains(file.Header.Get("Content-Disposition"), "filename*=UTF-8''in%20%221%22%20%C3%A9.mp4") {
 		t.Errorf("downloaded %q as %s", file.body, file.Header.Get("Content-Disposition"))
 	}
-	h.clock.Advance(outputURLs)
+	h.clock.Advance(fileURLs)
 	h.get(location, "").refuses(403, "bad_signature")
 	key := strings.TrimPrefix(location[:strings.Index(location, "?")], h.url+"/v1/blobs/")
 	if err := h.files.Delete(context.Background(), key); err != nil {

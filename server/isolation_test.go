@@ -13,7 +13,7 @@ import (
 var isolated = map[string]string{
 	"createUpload": "makes", "createJob": "refers", "createBatch": "refers",
 	"getUpload": "owned", "signParts": "owned", "completeUpload": "owned", "getJob": "owned", "cancelJob": "owned", "retryJob": "owned", "changeJob": "owned",
-	"getOutput": "owned", "getLog": "owned", "listJobEvents": "owned", "getJournal": "owned",
+	"getOutput": "owned", "getInput": "owned", "getLog": "owned", "listJobEvents": "owned", "getJournal": "owned",
 	"listJobs": "lists", "listEvents": "lists", "getStats": "lists",
 	"listServices": "shared", "listDevices": "shared", "getDevice": "shared",
 	"putBlob": "open", "getBlob": "open", "headBlob": "open", "pair": "open", "createSignIn": "makes", "signIn": "open", "signOut": "open", "showSignIn": "open", "connect": "open", "getAsset": "open",
@@ -126,7 +126,7 @@ func TestIsolation_InEveryStatus(t *testing.T) {
 	s := h.mustBusyStudio()
 	for _, id := range s.secret[:3] {
 		for _, ask := range []struct{ method, path string }{
-			{"GET", ""}, {"POST", "/cancel"}, {"GET", "/output"}, {"GET", "/attempts/1/log"}, {"POST", "/retry"}, {"GET", "/events"},
+			{"GET", ""}, {"POST", "/cancel"}, {"GET", "/output"}, {"GET", "/inputs/1"}, {"GET", "/attempts/1/log"}, {"POST", "/retry"}, {"GET", "/events"},
 		} {
 			h.do(ask.method, "/v1/jobs/"+id+ask.path, h.otherAccountSubmit, nil).refuses(404, "not_found")
 		}

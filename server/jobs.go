@@ -3,17 +3,12 @@ package server
 import (
 	"context"
 	"encoding/json"
-	"errors"
-	"net/http"
 	"time"
 
 	"rendermac/api"
-	"rendermac/artifact"
 	"rendermac/fence"
 	"rendermac/store"
 )
-
-const outputURLs = time.Hour // how long they last
 
 type jobID struct {
 	ID string `path:"id"`
@@ -92,40 +87,6 @@ func (s *Server) cancelJob(ctx context.Context, c call, in *jobID) (*body[api.Jo
 	s.cancelled(out)
 	s.o.Log.Info("job cancelled", "job", in.ID, "status", out.Status)
 	return s.wholeJob(ctx, in.ID)
-}
-
-// redirect is a 302.
-type redirect struct {
-	Location string `header:"Location" doc:"a signed URL; follow it without the key"`
-}
-
-func (s *Server) getOutput(ctx context.Context, c call, in *jobID) (*redirect, error) {
-	j, err := s.visibleJob(ctx, c, in.ID)
-	if err != nil {
-		return nil, err
-	}
-	if j.Status != fence.JobSucceeded || j.Artifact == nil {
-		return nil, refuse(http.StatusConflict, api.CodeJobNotSucceeded, "The job has no output; it is "+string(j.Status)+".")
-	}
-	if at := j.Artifact.DeletedAt; at != nil {
-		return nil, refuse(http.StatusGone, api.CodeOutputDeleted, "The output was deleted by retention on "+at.Format(time.DateOnly)+": retry the job to make it again, if its inputs are still there.")
-	}
-	object, _, err := s.o.Artifacts.Open(ctx, j.Artifact.Key)
-	if errors.Is(err, artifact.ErrNotFound) { // the database was restored, or the store lost
-		return nil, refuse(http.StatusNotFound, api.CodeNotFound, "The job has succeeded, but its output is not in the store any more: submit the job again.")
-	}
-	if err != nil {
-		return nil, err
-	}
-	object.Close()
-	u, err := s.o.Artifacts.SignGet(ctx, j.Artifact.Key, j.OutputName, s.o.Now().Add(outputURLs))
-	if err != nil {
-		return nil, err
-	}
-	if c.session { // a page may load from where it came from, whatever we call ourselves
-		return &redirect{u.URL}, nil
-	}
-	return &redirect{absolute(s.base(c.echo), u.URL)}, nil
 }
 
 // text is an answer in plain text.

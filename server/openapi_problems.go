@@ -37,6 +37,7 @@ var ownCodes = map[string][]string{
 	"retryJob":       {api.CodeCreditExhausted, api.CodeJobNotTerminal},
 	"changeJob":      {api.CodeJobNotQueued},
 	"getOutput":      {api.CodeJobNotSucceeded, api.CodeOutputDeleted},
+	"getInput":       {api.CodeJobNotSucceeded, api.CodeOutputDeleted},
 	"changeDevice":   {api.CodeDeviceRevoked},
 	"revokeKey":      {api.CodeLastAdminKey},
 	"pair":           {api.CodeBadCode, api.CodeTooManyRequests},

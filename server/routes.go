@@ -45,6 +45,7 @@ func (s *Server) table() []route {
 		{http.MethodPost, "/v1/jobs/{id}/retry", "retryJob", scopeSubmit, 201, "Submit the request of a job that has ended once more", typed(s.retryJob, keyed)},
 		{http.MethodPost, "/v1/jobs/{id}/cancel", "cancelJob", scopeSubmit, 202, "Cancel a job", typed(s.cancelJob)},
 		{http.MethodGet, "/v1/jobs/{id}/output", "getOutput", scopeRead, 302, "Where the verified output can be downloaded", typed(s.getOutput)},
+		{http.MethodGet, "/v1/jobs/{id}/inputs/{n}", "getInput", scopeRead, 302, "Where an input can be downloaded", typed(s.getInput)},
 		{http.MethodGet, "/v1/jobs/{id}/attempts/{n}/log", "getLog", scopeRead, 200, "The kept tail of an attempt's log", typed(s.getLog, describeText)},
 
 		{http.MethodGet, "/v1/jobs/{id}/events", "listJobEvents", scopeRead, 200, "A job's events from its beginning; as a stream until it has ended", typed(s.jobEvents, describeEvents)},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"path"
 	"strings"
+	"time"
 	"unicode"
 )
 
@@ -18,10 +19,11 @@ type Input struct {
 	Bytes           int64
 	SHA256          string          // empty as long as nobody has read it
 	Media           json.RawMessage // the server's own probe, or nil
+	DeletedAt       *time.Time      // when retention has removed its bytes; nil while they are there
 }
 
 const inputQuery = `SELECT i.job_id, coalesce(i.upload_id, ''), coalesce(i.input_job_id, ''), coalesce(i.path, ''), coalesce(u.name, o.output_name, ''), coalesce(u.object_key, f.object_key, ''),
-		coalesce(u.bytes, f.bytes, i.bytes, 0), coalesce(u.sha256, f.sha256, i.sha256, ''), coalesce(u.media, f.media, i.media)
+		coalesce(u.bytes, f.bytes, i.bytes, 0), coalesce(u.sha256, f.sha256, i.sha256, ''), coalesce(u.media, f.media, i.media), coalesce(u.deleted_at, f.deleted_at)
 	FROM job_inputs i LEFT JOIN uploads u ON u.id = i.upload_id
 	LEFT JOIN jobs o ON o.id = i.input_job_id LEFT JOIN artifacts f ON f.job_id = i.input_job_id `
 
@@ -41,11 +43,12 @@ func (q querier) inputsBy(query string, arg any) (map[string][]Input, error) {
 		var in Input
 		var job string
 		var media sql.NullString
-		err := rows.Scan(&job, &in.UploadID, &in.JobID, &in.Path, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media)
+		var deleted sql.NullInt64
+		err := rows.Scan(&job, &in.UploadID, &in.JobID, &in.Path, &in.Name, &in.Key, &in.Bytes, &in.SHA256, &media, &deleted)
 		if in.Path != "" {
 			in.Name = path.Base(in.Path)
 		}
-		in.Media = rawOrNil(media)
+		in.Media, in.DeletedAt = rawOrNil(media), timeOrNil(deleted)
 		out[job] = append(out[job], in)
 		return err
 	})

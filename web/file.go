@@ -8,6 +8,7 @@ import (
 // File is an input or the output.
 type File struct {
 	Name, Path  string // the path under a shared root, where it came by one
+	Number      int    // of an input, from 1 on
 	JobID       string // whose output it is
 	Bytes       int64
 	SHA256      string // empty: nobody has read it yet
@@ -38,6 +39,12 @@ type Track struct {
 	Primaries, Transfer, Matrix string
 	Cover                       bool
 }
+
+// There tells whether its bytes can be had.
+func (f File) There() bool { return f.Source != "" && f.Deleted == nil }
+
+// Save is where a browser gets it to keep, wherever the store is.
+func (f File) Save() string { return f.Source + "?download=true" }
 
 // Brief says a file in one line.
 func (f File) Brief() string {

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 )
@@ -22,7 +23,7 @@ const maxPlayersIn = 2
 func (j Job) Players() (list []Player) {
 	for _, f := range j.Inputs {
 		p := f.Player()
-		if p == nil || len(list) == maxPlayersIn || slices.ContainsFunc(list, func(o Player) bool { return o.JobID == p.JobID }) {
+		if p == nil || len(list) == maxPlayersIn || slices.ContainsFunc(list, func(o Player) bool { return o.same(f) }) {
 			continue
 		}
 		list = append(list, *p)
@@ -41,12 +42,17 @@ func (p Player) At() string {
 	if p.Out {
 		return "out"
 	}
-	return p.JobID
+	return fmt.Sprint("in-", p.Number)
+}
+
+// same tells whether two inputs are one file: another job's output, or the same bytes.
+func (p Player) same(f File) bool {
+	return p.Source == f.Source || p.SHA256 != "" && p.SHA256 == f.SHA256
 }
 
 // Player is nil where there is nothing that any browser could show.
 func (f File) Player() *Player {
-	if f.Source == "" || f.Deleted != nil {
+	if !f.There() {
 		return nil
 	}
 	kind, _, _ := strings.Cut(f.ContentType, "/")

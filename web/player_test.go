@@ -29,9 +29,9 @@ func TestPlayer_NamesTheTypeAsBrowsersTakeIt(t *testing.T) {
 }
 
 func TestPlayer_IsNotForWhatCannotBeSeen(t *testing.T) {
-	upload, gone, archive := h264(), h264(), h264()
-	upload.Source, gone.Deleted, archive.ContentType = "", &noon, "application/zip"
-	for name, f := range map[string]File{"an upload": upload, "a deleted output": gone, "an archive": archive} {
+	shared, gone, archive := h264(), h264(), h264()
+	shared.Source, gone.Deleted, archive.ContentType = "", &noon, "application/zip"
+	for name, f := range map[string]File{"a file by path": shared, "a deleted output": gone, "an archive": archive} {
 		if p := f.Player(); p != nil {
 			t.Errorf("%s has the player %+v", name, p)
 		}
@@ -42,16 +42,18 @@ func TestPlayer_IsNotForWhatCannotBeSeen(t *testing.T) {
 func TestPlayers_AreFewAndEachOnce(t *testing.T) {
 	out := h264()
 	j := Job{Output: &out}
-	for _, id := range []string{"job_a", "job_a", "job_b", "job_c"} {
+	for i, c := range []struct{ source, digest string }{
+		{"/v1/jobs/job_a/output", "aa"}, {"/v1/jobs/job_a/output", ""}, {"/v1/jobs/job_x/inputs/3", "aa"}, {"/v1/jobs/job_x/inputs/4", ""}, {"/v1/jobs/job_x/inputs/5", ""},
+	} {
 		f := h264()
-		f.JobID = id
+		f.Number, f.Source, f.SHA256 = i+1, c.source, c.digest
 		j.Inputs = append(j.Inputs, f)
 	}
 	var shown []string
 	for _, p := range j.Players() {
 		shown = append(shown, p.At())
 	}
-	if got := listed(shown); got != "job_a, job_b and out" {
+	if got := listed(shown); got != "in-1, in-4 and out" {
 		t.Errorf("shown are %s", got)
 	}
 }

@@ -1,6 +1,7 @@
 package artifacttest
 
 import (
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -101,7 +102,8 @@ func htmlIsNotShown(t *testing.T, f Fixture) {
 	f.MustBegin(t, []byte("<script>"))
 	f.MustPut(t, 1, []byte("<script>"))
 	f.MustComplete(t, []byte("<script>"))
-	f.presented(t, Key, "a.html", [2]string{"video/mp4", "inline"}) // the key says what it is, not the name
+	f.presented(t, f.Store.SignGet, Key, "a.html", [2]string{"video/mp4", "inline"}) // the key says what it is, not the name
+	f.presented(t, f.Store.SignSave, Key, "a.html", [2]string{"video/mp4", "attachment"})
 	const page = "uploads/upl_1/page.html"
 	if err := f.Store.Begin(t.Context(), page, 0, f.PartBytes); err != nil {
 		t.Fatal(err)
@@ -116,12 +118,12 @@ func htmlIsNotShown(t *testing.T, f Fixture) {
 	if _, err := f.Store.Complete(t.Context(), page); err != nil {
 		t.Fatal(err)
 	}
-	f.presented(t, page, "page.html", [2]string{"application/octet-stream", "attachment"})
+	f.presented(t, f.Store.SignGet, page, "page.html", [2]string{"application/octet-stream", "attachment"})
 }
 
-func (f Fixture) presented(t *testing.T, key, name string, want [2]string) {
+func (f Fixture) presented(t *testing.T, sign func(context.Context, string, string, time.Time) (artifact.URL, error), key, name string, want [2]string) {
 	t.Helper()
-	u, err := f.Store.SignGet(t.Context(), key, name, time.Now().Add(time.Hour))
+	u, err := sign(t.Context(), key, name, time.Now().Add(time.Hour))
 	if err != nil {
 		t.Fatal(err)
 	}
