@@ -22,13 +22,16 @@ function offer(player) {
   }
 }
 
-// instead says why nothing is shown: what the server says, where it gives no file.
+// instead says why nothing is shown: what the server says, where it gives no file. Of
+// an input that this browser cannot play nothing is said: its download stands beside.
 async function instead(player, shown, address) {
   shown.hidden = true;
   const words = player.querySelector(".unplayable");
-  words.hidden = false;
   const answer = await fetch(address, { redirect: "manual" }).catch(() => null);
-  if (answer?.type === "opaqueredirect" || answer?.ok) return answer.body?.cancel(); // the file itself is not wanted
+  const given = answer?.type === "opaqueredirect" || answer?.ok;
+  player.hidden = given && player.id !== "player-out";
+  words.hidden = false;
+  if (given) return answer.body?.cancel(); // the file itself is not wanted
   const { detail = "The server does not answer." } = (await answer?.json().catch(() => null)) ?? {};
   words.firstElementChild.textContent = detail;
 }

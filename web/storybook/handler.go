@@ -36,6 +36,7 @@ func handler() http.Handler {
 	mux.Handle("GET /canned/", http.FileServerFS(scripts))
 	mux.HandleFunc("GET /v1/events", nothingHappens)
 	mux.HandleFunc("GET /v1/jobs/{id}/output", output)
+	mux.HandleFunc("GET /v1/jobs/{id}/inputs/{n}", input)
 	mux.HandleFunc("GET /v1/jobs/{id}/attempts/{n}/log", attemptLog)
 	return mux
 }

@@ -29,6 +29,7 @@ var job = []story{
 	jobStory("audio", succeeded, sound),
 	jobStory("picture", succeeded, still),
 	jobStory("unplayable", succeeded, prores),
+	jobStory("video-in-and-out", succeeded, uploaded),
 	jobStory("chained", succeeded, chained),
 	jobStory("deleted-by-retention", succeeded, deleted),
 	jobStory("long-names", succeeded, longNames),
@@ -62,7 +63,7 @@ func ago(d time.Duration) time.Time { return now.Add(-d) }
 const digest = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 
 var (
-	camera = web.File{Name: "interview-with-the-director-long-version-2.mov", Bytes: 4_812_400_000, SHA256: digest, Media: &web.Media{Container: "mov", Seconds: 252.4, Tracks: []web.Track{
+	camera = web.File{Name: "interview-with-the-director-long-version-2.mov", Number: 1, ContentType: "video/quicktime", Source: "/v1/jobs/job_01kbd3m8q5w9x2c7e4r6t8film/inputs/1", Bytes: 4_812_400_000, SHA256: digest, Media: &web.Media{Container: "mov", Seconds: 252.4, Tracks: []web.Track{
 		{Kind: "video", Codec: "prores", Tag: "apch", Profile: "422 HQ", Width: 3840, Height: 2160, BitDepth: 10, Chroma: "4:2:2", FPS: 25, Primaries: "bt709", Transfer: "bt709", Matrix: "bt709"},
 		{Kind: "audio", Codec: "pcm", BitDepth: 24, SampleRate: 48000, Channels: 2},
 		{Kind: "timecode"},
@@ -71,7 +72,7 @@ var (
 		{Kind: "video", Codec: "h264", Profile: "High", Width: 1920, Height: 1080, BitDepth: 8, Chroma: "4:2:0", FPS: 25, Primaries: "bt709", Transfer: "bt709", Matrix: "bt709"},
 		{Kind: "audio", Codec: "aac", SampleRate: 48000, Channels: 2},
 	}}}
-	shared = web.File{Name: "A001_C003.mov", Path: "rushes/day-1/A001_C003.mov"}
+	shared = web.File{Number: 3, Name: "A001_C003.mov", Path: "rushes/day-1/A001_C003.mov"}
 )
 
 // attemptFrom is a run that has begun that long ago: stays are how long it was in

@@ -30,14 +30,24 @@ func prores(j *web.Job) {
 func chained(j *web.Job) {
 	j.RetryOf = &web.JobLink{ID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", Name: j.Name}
 	in := *made(j, film)
-	in.Name, in.JobID = "interview-joined.mp4", "job_01kbd3m8q5w9x2c7e4r6t8y0za"
-	j.Inputs = []web.File{in, camera, shared}
+	in.Number, in.Name, in.JobID = 1, "interview-joined.mp4", "job_01kbd3m8q5w9x2c7e4r6t8y0za"
+	second := camera
+	second.Number = 2
+	j.Inputs = []web.File{in, second, shared}
+}
+
+// uploaded is a job whose input plays in every browser.
+func uploaded(j *web.Job) {
+	in := film
+	in.Name, in.Number, in.Source, in.SHA256 = "interview-from-the-phone.mp4", 1, camera.Source, digest
+	j.Inputs = []web.File{in}
 }
 
 // deleted is a job whose output and whose events retention has removed.
 func deleted(j *web.Job) {
 	j.ID = "job_01kbd3m8q5w9x2c7e4r6t8silent"
 	j.Output.Deleted = before(24 * time.Hour)
+	j.Inputs[0].Deleted = before(48 * time.Hour)
 	j.Attempts[0].Phases = []web.Phase{{Name: "ran", From: j.Attempts[0].Leased, To: now}}
 	j.Attempts[0].Marks = nil
 }

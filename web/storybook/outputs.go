@@ -8,6 +8,7 @@ import (
 )
 
 // outputs are what canned jobs have made: a job's is the one whose name its id ends with.
+// What went into them is all the same film.
 //
 //go:embed canned/film.mp4 canned/sound.m4a canned/picture.jpg
 var outputs embed.FS
@@ -21,6 +22,10 @@ func output(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	http.NotFound(w, r)
+}
+
+func input(w http.ResponseWriter, r *http.Request) {
+	http.ServeFileFS(w, r, outputs, "canned/film.mp4")
 }
 
 // attemptLog is what any attempt has said; the first of a job that nobody has begun says nothing.

@@ -23,6 +23,7 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 	p := s.open("/jobs/" + job.ID)
 	p.WaitText("It waits for a Mac that takes jobs.")
 	p.WaitText("640 × 360")
+	p.Until(`document.querySelector("#player-in-1 video").readyState >= HTMLMediaElement.HAVE_METADATA`)
 	p.Axe()
 	s.agent("mini")
 	p.WaitFor(`#job[data-status=active]`)
@@ -42,6 +43,9 @@ func TestJob_IsWatchedToItsEndAndPlayed(t *testing.T) {
 	must(t, err)
 	if !strings.HasSuffix(kept, "/interview-web.mp4") || info.Size() != done.Artifact.Bytes {
 		t.Errorf("kept is %s of %d bytes, for %d", kept, info.Size(), done.Artifact.Bytes)
+	}
+	if kept := p.Download("Download interview.mov"); !strings.HasSuffix(kept, "/interview.mov") {
+		t.Errorf("the input is kept as %s", kept)
 	}
 	p.Click("Events")
 	p.WaitText("Taken · mini")
