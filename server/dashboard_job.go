@@ -32,7 +32,7 @@ func (s *Server) showJob(ctx context.Context, c call) (web.Page, error) {
 	}
 	page.Inputs, page.Output = filesOf(j)
 	for _, of := range []func(context.Context, call, store.Job, *web.Job) error{
-		s.tellStory, s.tellWait, s.nameOthers, s.showOutputsOf, s.tellWebhook, s.tellHold,
+		s.tellStory, s.tellWait, s.tellDependents, s.nameOthers, s.showOutputsOf, s.tellWebhook, s.tellHold,
 	} {
 		if err := of(ctx, c, j, &page); err != nil {
 			return nil, err
@@ -60,6 +60,14 @@ func (s *Server) tellWait(ctx context.Context, c call, j store.Job, page *web.Jo
 		page.Next = &rows[at]
 	}
 	return nil
+}
+
+// tellDependents says how many jobs would fail with this one.
+func (s *Server) tellDependents(ctx context.Context, _ call, j store.Job, page *web.Job) (err error) {
+	if page.MayCancel() {
+		page.Dependents, page.MoreDependents, err = s.o.DB.CountDependents(ctx, j.ID)
+	}
+	return err
 }
 
 // nameOthers says what the account and the jobs are called that this one names.

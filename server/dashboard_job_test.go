@@ -57,7 +57,8 @@ func TestDashboard_JobShowsWhatItsKeyMaySee(t *testing.T) {
 	})
 	h.do("POST", "/v1/jobs/"+second.ID+"/cancel", h.submit, nil).is(202)
 	made := string(h.get("/jobs/"+first.ID, h.read).is(200).body)
-	for _, shown := range []string{"<title>first.mp4 ·", "the sound is shorter than the picture", `<video controls`, `download="first.mp4"`, "Succeeded after"} {
+	uploaded := "/v1/jobs/" + first.ID + "/inputs/1"
+	for _, shown := range []string{`src="` + uploaded + `"`, `href="` + uploaded + `?download=true" download="`, "<title>first.mp4 ·", "the sound is shorter than the picture", `<video controls`, `download="first.mp4"`, "Succeeded after"} {
 		if !strings.Contains(made, shown) {
 			t.Errorf("of a result a reader is not shown %q", shown)
 		}
@@ -97,15 +98,19 @@ func TestDashboard_AnOutputComesFromWhereThePageDid(t *testing.T) {
 func TestDashboard_JobTellsHowItWaitsAndRuns(t *testing.T) {
 	h := mustServe(t)
 	job := h.mustSubmit(h.submit)
-	if page := string(h.get("/jobs/"+job.ID, h.submit).is(200).body); !strings.Contains(page, "It waits for a Mac that takes jobs.") || !strings.Contains(page, "No Mac works on it") {
-		t.Errorf("of a job that waits: %s", page)
+	h.mustSubmit(h.submit, func(r *api.JobRequest) { r.Inputs = []api.Input{{JobID: &job.ID}} })
+	page := string(h.get("/jobs/"+job.ID, h.submit).is(200).body)
+	for _, shown := range []string{"It waits for a Mac that takes jobs.", "No Mac works on it", "1 job waits for its output: it fails with it."} {
+		if !strings.Contains(page, shown) {
+			t.Errorf("of a job that waits it is not told %q", shown)
+		}
 	}
 	s := storetest.MustDevice(t, h.db)
 	claim := storetest.Claim(s, storetest.MustLease(t, h.db, s))
 	if _, err := h.db.Fail(t.Context(), claim, fence.DownloadFailed, "connection reset by peer"); err != nil {
 		t.Fatal(err)
 	}
-	page := string(h.get("/jobs/"+job.ID, h.submit).is(200).body)
+	page = string(h.get("/jobs/"+job.ID, h.submit).is(200).body)
 	for _, shown := range []string{"Attempt 1 of 3 has ended", "connection reset by peer.", "/devices#" + s.DeviceID, "Goes back to the queue"} {
 		if !strings.Contains(page, shown) {
 			t.Errorf("of a job that waits again it is not told %q", shown)

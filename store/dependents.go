@@ -1,6 +1,7 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"errors"
 
@@ -90,4 +91,21 @@ func (t *tx) tell(id, input string, status fence.JobStatus) error {
 		return err
 	}
 	return t.settle(r, fence.JobFailed, fence.InputFailed, "the job whose output this one needs has ended as "+string(status))
+}
+
+// maxDependents bounds what CountDependents counts.
+const maxDependents = 1000
+
+// CountDependents counts the queued jobs that would fail with a job: that need its
+// output, or that of one which does. There may be more than it counts.
+func (db *DB) CountDependents(ctx context.Context, jobID string) (n int, more bool, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`WITH RECURSIVE needing(id) AS (
+				VALUES (?1)
+				UNION SELECT j.id FROM needing n CROSS JOIN job_inputs i INDEXED BY job_inputs_of_job ON i.input_job_id = n.id
+					CROSS JOIN jobs j ON j.id = i.job_id WHERE j.status = 'queued'
+				LIMIT ?2)
+			SELECT count(*) - 1 FROM needing`, []any{jobID, maxDependents + 2}, &n)
+	})
+	return min(n, maxDependents), n > maxDependents, err
 }

@@ -158,3 +158,36 @@ func TestF3_AWideFanIsLetGoInSteps(t *testing.T) {
 		t.Errorf("%d of %d can be leased", leased, maxTold+1)
 	}
 }
+
+// What is told of a cancel counts those that wait further on, and no more than anyone
+// would read.
+func TestCountDependents_CountsThoseThatWouldFail(t *testing.T) {
+	for name, c := range map[string]struct {
+		make func(*fixture, *testing.T, int) []string
+		jobs int
+		n    int
+		more bool
+	}{
+		"none":        {(*fixture).fan, 1, 0, false},
+		"a fan":       {(*fixture).fan, 6, 5, false},
+		"a chain":     {(*fixture).chain, 6, 5, false},
+		"exactly all": {(*fixture).fan, 1001, 1000, false},
+		"many":        {(*fixture).chain, 1002, 1000, true},
+	} {
+		f := open(t)
+		ids := c.make(f, t, c.jobs)
+		n, more, err := f.CountDependents(ctx, ids[0])
+		must(t, err)
+		if n != c.n || more != c.more {
+			t.Errorf("%s: %d wait, more %t", name, n, more)
+		}
+		if c.jobs < 2 {
+			continue
+		}
+		_, err = f.Cancel(ctx, ids[len(ids)-1])
+		must(t, err)
+		if now, _, err := f.CountDependents(ctx, ids[0]); err != nil || c.jobs < 1000 && now != n-1 {
+			t.Errorf("%s: %d wait after one was cancelled (%v)", name, now, err)
+		}
+	}
+}

@@ -13,6 +13,8 @@ type Job struct {
 	Reading         int      // files that are being read first
 	Next            *NextRow // its place at the head of the queue; nil where it has none there
 	WaitingOn       *JobLink
+	Dependents      int  // jobs that would fail with it
+	MoreDependents  bool // than were counted
 	RetryOf         *JobLink
 	Priority        int
 	MaxAttempts     int

@@ -63,6 +63,19 @@ func (j Job) CancelSays() string {
 	return "No Mac works on it: it ends at once."
 }
 
+// CancelFails says what becomes of the jobs that wait for its output.
+func (j Job) CancelFails() string {
+	switch {
+	case !j.MayCancel() || j.Dependents == 0:
+		return ""
+	case j.MoreDependents:
+		return "More than " + Count(j.Dependents) + " jobs wait for its output: they fail with it."
+	case j.Dependents == 1:
+		return "1 job waits for its output: it fails with it."
+	}
+	return Count(j.Dependents) + " jobs wait for its output: they fail with it."
+}
+
 // CancelFrees says what becomes of the credits that it holds.
 func (j Job) CancelFrees() string {
 	if j.Hold == nil || j.Hold.State != "held" || j.Hold.Credits == 0 || j.HasEnded() {

@@ -37,3 +37,19 @@ func TestJob_SaysHowItStandsAndWhatACancelWouldDo(t *testing.T) {
 		t.Errorf("of spent credits it says %q", said)
 	}
 }
+
+func TestJob_SaysHowManyFailWithIt(t *testing.T) {
+	for want, job := range map[string]Job{
+		"": {Status: "active"},
+		"1 job waits for its output: it fails with it.":                {Status: "active", Dependents: 1},
+		"1,000 jobs wait for its output: they fail with it.":           {Status: "queued", Dependents: 1000},
+		"More than 1,000 jobs wait for its output: they fail with it.": {Status: "queued", Dependents: 1000, MoreDependents: true},
+	} {
+		if said := job.CancelFails(); said != want {
+			t.Errorf("of %d it says %q, want %q", job.Dependents, said, want)
+		}
+	}
+	if said := (Job{Status: "cancelling", Dependents: 3}).CancelFails(); said != "" {
+		t.Errorf("of one that is being cancelled it says %q", said)
+	}
+}

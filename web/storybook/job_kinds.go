@@ -88,7 +88,9 @@ func told(j *web.Job) {
 	}}
 }
 
-func charged(j *web.Job) { j.Hold = &web.Hold{Credits: 20, State: "held"} }
+func charged(j *web.Job) {
+	j.Hold, j.Dependents = &web.Hold{Credits: 20, State: "held"}, 3
+}
 
 // seenByReaders is what a key below admin sees.
 func seenByReaders(j *web.Job) {
