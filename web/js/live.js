@@ -6,6 +6,7 @@ import { sayTimes } from "./time.js";
 import { signInAgain } from "./api.js";
 
 const every = 1000;
+const longest = 30000; // of an answer: the connection of a later one is dead
 const link = document.getElementById("link");
 const progress = new Map(); // the newest of each attempt, until the next frame
 let lostAt = 0; // since when nothing is heard
@@ -91,8 +92,10 @@ async function fetchAgain() {
   if (fetching) return refresh();
   fetching = true;
   fetched = Date.now();
-  try { await replace(); } catch { /* the stream says when the server is away */ }
+  let lost = false;
+  try { await replace(); } catch (err) { lost = err.name === "TimeoutError"; } // else the stream says that the server is away
   fetching = false;
+  if (lost) refresh();
 }
 
 // showAddress shows at once what the page's address has become.
@@ -104,7 +107,7 @@ export async function showAddress() {
 // replace tells whether the server has given the page.
 async function replace() {
   const at = location.href;
-  const answer = await fetch(at, { headers: { Accept: "text/html" }, cache: "no-store" });
+  const answer = await fetch(at, { headers: { Accept: "text/html" }, cache: "no-store", signal: AbortSignal.timeout(longest) });
   if (answer.redirected && new URL(answer.url).pathname === "/sign-in") {
     signInAgain();
     return true;

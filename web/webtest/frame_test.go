@@ -33,3 +33,15 @@ func TestFrame_SaysThatItIsStaleAndComesBackByItself(t *testing.T) {
 	s.start()
 	page.Until(`document.getElementById("link").dataset.state === "live"`)
 }
+
+// A page is not asked for for ever: where its answer never comes, it is asked for anew.
+func TestFrame_WaitsForNoAnswerThatNeverComes(t *testing.T) {
+	s := mustStudio(t)
+	page := s.open("/devices")
+	page.WaitText("live")
+	page.Eval(`real = fetch, asked = 0, AbortSignal.timeout = () => asked > 0 ? null : AbortSignal.abort(new DOMException("", "TimeoutError")),
+		fetch = (at, init) => at === location.href && asked++ === 0 ? Promise.reject(init.signal.reason) : real(at, init), 0`, nil)
+	s.pair("mini")
+	page.WaitText("mini")
+	page.Until("asked > 1")
+}
