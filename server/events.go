@@ -126,7 +126,7 @@ func (s *Server) openStream(ctx context.Context, c call, f store.EventFilter, gi
 	if err != nil {
 		return nil, err
 	}
-	st := &stream{call: c, filter: f, begun: newest, woken: make(chan struct{}, 1)}
+	st := &stream{call: c, filter: f, begun: newest, woken: make(chan struct{}, 1), doubted: make(chan struct{}, 1)}
 	if given != "" {
 		id, err := strconv.ParseInt(given, 10, 64)
 		if err == nil && id >= max(0, horizon-1) && id <= newest {

@@ -100,6 +100,15 @@ func (f *feed) join(s *stream) (leave func()) {
 	}
 }
 
+// doubt has every stream look whether it is still allowed.
+func (f *feed) doubt() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for s := range f.streams {
+		poke(s.doubted)
+	}
+}
+
 // report takes in how far a run is.
 func (f *feed) report(n notice) {
 	f.mu.Lock()

@@ -34,6 +34,7 @@ func (s *Server) revokeKey(ctx context.Context, c call, in *struct {
 	if err := s.o.DB.RevokeKey(ctx, in.ID); err != nil {
 		return nil, err
 	}
+	s.feed.doubt()
 	s.o.Log.Info("key revoked", "key", in.ID, "by", c.key.ID)
 	return nil, nil
 }

@@ -80,6 +80,7 @@ func (s *Server) signOut(ctx context.Context, c call, _ *struct{}) (*cookied, er
 			if err := s.o.DB.CloseSession(ctx, token); err != nil {
 				return nil, err
 			}
+			s.feed.doubt()
 		}
 	}
 	return &cookied{s.keepCookie(c.echo, "", 0)}, nil

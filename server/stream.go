@@ -29,6 +29,7 @@ type stream struct {
 	begun   int64  // the newest event as the stream was opened
 	over    bool   // the job had ended by then
 	woken   chan struct{}
+	doubted chan struct{} // a key or a session has ended: perhaps this one's
 
 	last int64 // what is wanted of the events up to this id has been sent; the feed's lock guards it
 	seen int64 // the same of the feed's progress
@@ -79,6 +80,8 @@ func (s *stream) follow(ctx context.Context) error {
 			woken = nil
 			gap.Reset(streamGap)
 		case <-beat.C:
+			ended, err = s.beat()
+		case <-s.doubted:
 			ended, err = s.beat()
 		}
 		if ended || err != nil {

@@ -205,7 +205,7 @@ func TestEvents_AStreamEndsWithItsKey(t *testing.T) {
 		b.do("DELETE", "/v1/keys/key_read", b.admin, nil).is(204)
 		start := time.Now()
 		ours.ends()
-		if waited := time.Since(start); waited > streamBeat {
+		if waited := time.Since(start); waited > 0 {
 			t.Errorf("it heard on for %v", waited)
 		}
 		if got := theirs.must(); got.comment == "" {
@@ -223,7 +223,7 @@ func TestEvents_AStreamEndsWithItsSession(t *testing.T) {
 		b.with(cookie, "DELETE", "/session", nil).is(204)
 		start := time.Now()
 		e.ends()
-		if waited := time.Since(start); waited > streamBeat {
+		if waited := time.Since(start); waited > 0 {
 			t.Errorf("it heard on for %v", waited)
 		}
 	})
