@@ -29,18 +29,27 @@ func mustFull(t *testing.T) (s *studio, macs []*mac) {
 	return s, macs
 }
 
+// coldLoads is how often each page is opened, in a profile of its own: the best of
+// them is the page's, and the rest is the machine's.
+const coldLoads = 3
+
 // Whoever comes for the first time waits for little, however much the server has
 // to tell: the times are printed, for they are the machine's as well.
 func TestPaint_EveryPageIsLightWithTenThousandJobs(t *testing.T) {
 	s, macs := mustFull(t)
 	for _, path := range []string{"/", "/jobs", "/jobs?status=failed", "/jobs/" + macs[0].runs[0].JobID, "/new", "/devices", "/settings"} {
-		p := s.open(path)
-		p.WaitText("live")
-		p.WaitFor("main h1")
-		weight := p.Weight()
-		var answered float64
-		p.Eval(`performance.getEntriesByType("navigation")[0].responseStart`, &answered)
-		t.Logf("%s: %d kB, answered after %.0f ms, first paint after %d ms", path, weight/1000, answered, p.FirstPaint().Milliseconds())
+		answered, painted, weight := time.Hour, time.Hour, 0
+		for range coldLoads {
+			t.Run(path, func(t *testing.T) { // closes the page, which would go on following the Macs beside the next one
+				alone := *s
+				alone.TB = t
+				p := alone.open(path)
+				p.WaitText("live")
+				p.WaitFor("main h1")
+				answered, painted, weight = min(answered, p.Answered()), min(painted, p.FirstPaint()), max(weight, p.Weight())
+			})
+		}
+		t.Logf("%s: %d kB, answered after %d ms, first paint after %d ms", path, weight/1000, answered.Milliseconds(), painted.Milliseconds())
 		if weight >= 150_000 {
 			t.Errorf("%s weighs %d bytes", path, weight)
 		}

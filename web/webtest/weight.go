@@ -36,6 +36,14 @@ func (p *Page) Weight() int {
 	return int(p.weight.bytes)
 }
 
+// Answered is the time from the start of the load to the server's first byte.
+func (p *Page) Answered() time.Duration {
+	p.t.Helper()
+	var ms float64
+	p.Eval(`performance.getEntriesByType("navigation")[0].responseStart`, &ms)
+	return time.Duration(ms * float64(time.Millisecond))
+}
+
 // FirstPaint is the time from the start of the load to the first thing shown.
 func (p *Page) FirstPaint() time.Duration {
 	p.t.Helper()
