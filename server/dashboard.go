@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"context"
+	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -53,6 +54,17 @@ func (s *Server) page(title, at string, show shower) echo.HandlerFunc {
 		}
 		return s.render(c, http.StatusOK, frame, content)
 	}
+}
+
+// isAstray tells of a browser at an address where nothing is.
+func isAstray(err error, r *http.Request) bool {
+	var h *echo.HTTPError
+	return errors.As(err, &h) && h.Code == http.StatusNotFound && r.Method == http.MethodGet &&
+		!strings.HasPrefix(r.URL.Path, "/v1/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+func (s *Server) nowhere(c echo.Context) error {
+	return s.page("Not found", "", func(context.Context, call) (web.Page, error) { return nil, notFound("page") })(c)
 }
 
 func isUnauthenticated(err error) bool {

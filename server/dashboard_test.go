@@ -63,3 +63,16 @@ func TestDashboard_IsSentCompressed(t *testing.T) {
 	}
 	h.do("GET", style, "", nil, "If-None-Match", packed.Header.Get("Etag"), "Accept-Encoding", "gzip").is(304)
 }
+
+func TestDashboard_AMistypedAddressIsAPageThatSaysSo(t *testing.T) {
+	h := mustServe(t)
+	for _, path := range []string{"/nothing", "/settings/nope"} {
+		got := h.do("GET", path, h.admin, nil, "Accept", "text/html,*/*").is(404)
+		if text := string(got.body); !strings.Contains(text, "There is no such page.") || !strings.Contains(text, `href="/jobs"`) {
+			t.Errorf("%s is answered with %s", path, text)
+		}
+		h.do("GET", path, "", nil, "Accept", "text/html").is(303)
+		h.get(path, h.admin).refuses(404, "not_found")
+	}
+	h.do("GET", "/v1/nothing", h.admin, nil, "Accept", "text/html").refuses(404, "not_found")
+}

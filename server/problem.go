@@ -174,9 +174,15 @@ func answer(c echo.Context, r *refusal) error {
 
 // failed is echo's HTTPErrorHandler.
 func (s *Server) failed(err error, c echo.Context) {
-	if !c.Response().Committed {
-		_ = answer(c, s.refusalOf(err)) // a client that has gone hears nothing
+	if c.Response().Committed {
+		return
 	}
+	if isAstray(err, c.Request()) {
+		if err = s.nowhere(c); err == nil {
+			return
+		}
+	}
+	_ = answer(c, s.refusalOf(err)) // a client that has gone hears nothing
 }
 
 // sentence makes a message of ours read as one.

@@ -30,7 +30,8 @@ export async function call(method, path, body, headers = {}) {
   return read;
 }
 
-// signInAgain leaves for the sign-in page, to come back here.
+// signInAgain leaves for the sign-in page, which says why, to come back here.
 export function signInAgain() {
+  sessionStorage.setItem("ended", "yes");
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 }

@@ -74,6 +74,13 @@ function offer(token, as) {
   document.getElementById("stay").focus();
 }
 
+// whyHere is what a page of before that left for this one has not said.
+function whyHere() {
+  const ended = sessionStorage.getItem("ended");
+  sessionStorage.removeItem("ended");
+  return ended ? "You are signed out here: somebody has signed out, or the key was revoked, or the session has ended." : "";
+}
+
 function show(sentence) {
   document.getElementById("state").textContent = "";
   document.getElementById("fault").textContent = sentence;
@@ -91,11 +98,12 @@ async function submit(event) {
 
 async function begin() {
   const token = takeToken();
+  const why = whyHere();
   const as = keyOf(document) ?? await askAgain();
   if (token && as !== null) offer(token, as);
   else if (token) await open({ token });
   else if (as !== null) leave();
-  else show("");
+  else show(why);
 }
 
 form.addEventListener("submit", submit);

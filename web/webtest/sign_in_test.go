@@ -118,6 +118,7 @@ func TestSignIn_SignsOutInEveryTab(t *testing.T) {
 	page.WaitPath("/sign-in")
 	page.WaitFor("#key")
 	tab.WaitPath("/sign-in?next=%2Fdevices")
+	tab.WaitText("You are signed out here")
 	page.Eval("history.back()", nil) // no page of before is kept
 	page.WaitPath("/sign-in?next=%2F")
 }
