@@ -11,6 +11,7 @@ import (
 	"io"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -42,9 +43,24 @@ func AssetByPath(name string) (Asset, error) {
 	if !is {
 		return Asset{}, fs.ErrNotExist
 	}
-	text, err := fs.ReadFile(files, name)
+	text, err := readAsset(name)
 	digest := sha256.Sum256(text)
 	return Asset{Type: kind, ETag: `W/"` + hex.EncodeToString(digest[:8]) + `"`, Text: text}, err
+}
+
+// readAsset puts what all pages share before a page's own style sheet: the first
+// frame waits for one answer, not for three.
+func readAsset(name string) ([]byte, error) {
+	own, err := fs.ReadFile(files, name)
+	if err != nil || path.Ext(name) != ".css" || name == "css/app.css" {
+		return own, err
+	}
+	app, err := fs.ReadFile(files, "css/app.css")
+	if err != nil {
+		return nil, err
+	}
+	parts, err := fs.ReadFile(files, "css/parts.css")
+	return slices.Concat(app, parts, own), err
 }
 
 // Page is one of the pages that stand in the frame.
