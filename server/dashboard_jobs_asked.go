@@ -18,7 +18,7 @@ const maxAccounts = 200
 func (s *Server) jobsAsked(ctx context.Context, c call) (jobList, web.Jobs, error) {
 	q := c.echo.QueryParams()
 	f := web.JobFilter{
-		Statuses: named(strings.Split(strings.Join(q["status"], ","), ",")), Service: q.Get("service"), Labels: named(q["label"]),
+		Statuses: named(strings.Split(strings.Join(q["status"], ","), ",")), Service: q.Get("service"), Labels: named(web.AskedLabels(q["label"])),
 		Query: strings.TrimSpace(q.Get("q")), Age: q.Get("age"), Since: q.Get("since"), Until: q.Get("until"),
 		Device:  web.Choice{Value: q.Get("device"), Name: web.Short(q.Get("device"))},
 		Account: web.Choice{Value: q.Get("account"), Name: web.Short(q.Get("account"))},

@@ -71,6 +71,9 @@ func TestDashboard_JobsByEveryFilter(t *testing.T) {
 	if got, _ := listed(h.get("/jobs?age=1h", h.admin).is(200)); len(got) != 2 {
 		t.Errorf("of the last hour are %q", got)
 	}
+	if got, _ := listed(h.get("/jobs?label=client=acme", h.admin).is(200)); !slices.Equal(got, h.jobs("label=client:acme")) {
+		t.Errorf("of a label as it is written elsewhere are %q", got)
+	}
 	for query, text := range map[string]string{
 		"status=failed&status=cancelled": "The file ends early.", "q=none": "No job matches this filter.", "q=none&status=failed": `href="/jobs?q=none"`,
 		"device=" + mac.DeviceID: `<option value="` + mac.DeviceID + `" selected>mini</option>`, "account=acc_none": `<option value="acc_none" selected>acc_none</option>`,

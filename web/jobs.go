@@ -37,9 +37,6 @@ type JobRow struct {
 	Labels          []Label
 }
 
-// Label is one of a job's own words.
-type Label struct{ Key, Value string }
-
 // IsNone tells that there is no job at all, not even one that does not match.
 func (j Jobs) IsNone() bool {
 	return len(j.Rows) == 0 && j.Newest && j.Older == "" && !j.Filter.Narrows()

@@ -56,7 +56,7 @@ func (j Jobs) Chips() (list []Chip) {
 	for i, label := range f.Labels {
 		g := f
 		g.Labels = slices.Delete(slices.Clone(f.Labels), i, i+1)
-		list = append(list, Chip{"Label", label, g.At("")})
+		list = append(list, Chip{"Label", asWritten(label), g.At("")})
 	}
 	return list
 }

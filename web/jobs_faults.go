@@ -25,8 +25,8 @@ func (f JobFilter) faults() (list []string) {
 		add("The age", text, "it is 1h, 24h, 7d or 30d")
 	}
 	for _, label := range f.Labels {
-		if key, _, both := strings.Cut(label, ":"); !both || key == "" {
-			add("A label", label, "it is a key and a value, such as client:acme")
+		if _, ok := readLabel(label); !ok {
+			add("A label", label, "it is a key and a value, such as client=acme")
 		}
 	}
 	for _, bound := range [][2]string{{"Created since", f.Since}, {"Created before", f.Until}} {

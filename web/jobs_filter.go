@@ -13,7 +13,7 @@ type JobFilter struct {
 	Service      string
 	Device       Choice
 	Account      Choice
-	Labels       []string // key:value
+	Labels       []string // as AskedLabels gives them
 	Query        string
 	Age          string // one of Ages
 	Since, Until string // as the API takes them
@@ -116,7 +116,7 @@ func jobsAt(v url.Values) string {
 
 // With is the address of the list that this label narrows further.
 func (f JobFilter) With(l Label) string {
-	if label := l.Key + ":" + l.Value; !slices.Contains(f.Labels, label) {
+	if label := l.Asked(); !slices.Contains(f.Labels, label) {
 		f.Labels = append(slices.Clone(f.Labels), label)
 	}
 	return f.At("")

@@ -35,7 +35,7 @@ func TestJobFilter_AddressesChangeOneThing(t *testing.T) {
 	for _, c := range (Jobs{Filter: f}).Chips() {
 		chips[c.Kind+" "+c.Text] = c.At
 	}
-	if got, want := chips["Label client:acme"], at("age=7d", "&label=reel%3A7", "&"+rest+"&status=failed&status=lost"); got != want || len(chips) != 5 {
+	if got, want := chips["Label client=acme"], at("age=7d", "&label=reel%3A7", "&"+rest+"&status=failed&status=lost"); got != want || len(chips) != 5 {
 		t.Errorf("without the label it is at %s, want %s; chips are %v", got, want, chips)
 	}
 	if again := f.With(Label{"client", "acme"}); again != f.At("") {
@@ -64,11 +64,23 @@ func TestJobFilter_TheLaterOfTwoBeginningsCounts(t *testing.T) {
 	}
 }
 
+// New job and the command line teach key=value, addresses and the API have key:value.
+func TestAskedLabels_TakeBothWaysOfWritingOne(t *testing.T) {
+	got := AskedLabels([]string{"client=acme", "client:acme", "at=10:30", "sum:1+1=2", "empty=", "=x:y", "acme"})
+	want := []string{"client:acme", "client:acme", "at:10:30", "sum:1+1=2", "empty:", "=x:y", "acme"}
+	if !slices.Equal(got, want) {
+		t.Errorf("they are asked for as %q", got)
+	}
+	if faults := (Jobs{Filter: JobFilter{Labels: got}}).Faults(); len(faults) != 2 {
+		t.Errorf("faults are %q", faults)
+	}
+}
+
 func TestJobs_SayWhatTheFilterCannotMean(t *testing.T) {
 	for want, f := range map[string]JobFilter{
 		"A state cannot be “lost”: it is queued, active, verifying, cancelling, succeeded, failed or cancelled.": {Statuses: []string{"failed", "lost"}},
 		"The age cannot be “1w”: it is 1h, 24h, 7d or 30d.":                                                      {Age: "1w"},
-		"A label cannot be “:x”: it is a key and a value, such as client:acme.":                                  {Labels: []string{"a:", ":x"}},
+		"A label cannot be “:x”: it is a key and a value, such as client=acme.":                                  {Labels: []string{"a:", ":x"}},
 		"Created before cannot be “1”: it is a time such as 2026-12-01T14:30:00Z.":                               {Until: "1", Since: "2026-12-01T14:30:00+02:00"},
 		"The text to search for has 201 characters: at most 200 can be searched for.":                            {Query: strings.Repeat("é", 201)},
 		"There are 33 labels: at most 32 can be asked for.":                                                      {Labels: slices.Repeat([]string{"a:b"}, 33)},
