@@ -92,8 +92,8 @@ func (k macKnowledge) addRun(j store.Job, now time.Time) {
 }
 
 func runOnMac(j store.Job, a store.Attempt) web.MacRun {
-	r := web.MacRun{JobID: j.ID, File: j.OutputName, Service: j.Service, Progress: attemptProgress(a)}
-	if len(j.Inputs) > 0 && j.Inputs[0].Name != "" {
+	r := web.MacRun{JobID: j.ID, Name: j.OutputName, Files: len(j.Inputs), Service: j.Service, Progress: attemptProgress(a)}
+	if r.Files > 0 {
 		r.File = j.Inputs[0].Name
 	}
 	return r

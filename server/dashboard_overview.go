@@ -49,7 +49,7 @@ func (s *Server) showOverview(ctx context.Context, c call) (web.Page, error) {
 }
 
 func jobRef(j store.JobLine) web.JobRef {
-	return web.JobRef{ID: j.ID, Name: j.Name, Files: j.Files, Service: j.Service, Preset: j.Preset}
+	return web.JobRef{ID: j.ID, Name: j.Name, File: j.File, Files: j.Files, Service: j.Service, Preset: j.Preset}
 }
 
 // nowRows stand by Mac: a row stays where it is until it ends.

@@ -42,7 +42,8 @@ const (
 // JobLine is what people know a job by.
 type JobLine struct {
 	ID, AccountID   string
-	Name            string // its first input's, or its output's
+	Name            string // its output's
+	File            string // its first input's; empty where it has none
 	Files           int    // inputs
 	Service, Preset string
 }
@@ -136,15 +137,17 @@ func (q querier) name(jobs []*JobLine) error {
 	}
 	return q.each(`SELECT j.id, j.account_id, j.service, coalesce(json_extract(j.resolved, '$.preset'), ''),
 			(SELECT count(*) FROM job_inputs i WHERE i.job_id = j.id),
-			coalesce((SELECT coalesce(u.name, o.output_name, i.path) FROM job_inputs i
+			j.output_name, coalesce((SELECT coalesce(u.name, o.output_name, i.path) FROM job_inputs i
 				LEFT JOIN uploads u ON u.id = i.upload_id LEFT JOIN jobs o ON o.id = i.input_job_id
-				WHERE i.job_id = j.id ORDER BY i.position LIMIT 1), j.output_name)
+				WHERE i.job_id = j.id ORDER BY i.position LIMIT 1), '')
 		FROM json_each(?) k CROSS JOIN jobs j ON j.id = k.value`, []any{asJSON(ids)}, func(rows *sql.Rows) error {
 		var j JobLine
-		if err := rows.Scan(&j.ID, &j.AccountID, &j.Service, &j.Preset, &j.Files, &j.Name); err != nil {
+		if err := rows.Scan(&j.ID, &j.AccountID, &j.Service, &j.Preset, &j.Files, &j.Name, &j.File); err != nil {
 			return err
 		}
-		j.Name = path.Base(j.Name) // of a path, the file
+		if j.File != "" {
+			j.File = path.Base(j.File) // of a path, the file
+		}
 		*of[j.ID] = j
 		return nil
 	})

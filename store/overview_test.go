@@ -63,7 +63,7 @@ func TestOverview_NamesWhatRuns(t *testing.T) {
 	if len(runs) != 2 {
 		t.Fatalf("%d runs: %+v", len(runs), runs)
 	}
-	if r := runs[0]; r.AttemptID != c.AttemptID || r.DeviceID != f.mac.DeviceID || r.Name != "clip.mov" || r.Files != 1 || r.Preset != "web-720p" ||
+	if r := runs[0]; r.AttemptID != c.AttemptID || r.DeviceID != f.mac.DeviceID || r.Name != "clip.mp4" || r.File != "clip.mov" || r.Files != 1 || r.Preset != "web-720p" ||
 		r.Status != fence.AttemptRunning || !r.Cancelling || r.Phase != "running" || *r.Fraction != half || *r.ETA != left {
 		t.Errorf("%+v", r)
 	}
@@ -81,8 +81,8 @@ func TestOverview_SaysForWhatAJobIsHeld(t *testing.T) {
 	if got := placeIDs(o); !slices.Equal(got, []string{first}) || o.Queued != 3 {
 		t.Errorf("of %d queued, %v have a place", o.Queued, got)
 	}
-	if len(o.Held) != 2 || o.Held[0].ID != read || o.Held[0].WaitingOn != nil || o.Held[0].Name != "camera.mov" ||
-		o.Held[1].ID != chained || o.Held[1].WaitingOn.ID != first || o.Held[1].WaitingOn.Name != "clip.mov" {
+	if len(o.Held) != 2 || o.Held[0].ID != read || o.Held[0].WaitingOn != nil || o.Held[0].File != "camera.mov" || o.Held[0].Name != "camera.mp4" ||
+		o.Held[1].ID != chained || o.Held[1].WaitingOn.ID != first || o.Held[1].WaitingOn.Name != "clip.mp4" {
 		t.Errorf("held: %+v", o.Held)
 	}
 }
@@ -118,7 +118,7 @@ func TestOverview_PutsTheFailedApart(t *testing.T) {
 	if len(o.Failed) != 8 || !o.FailedMore || o.Failed[0].FailureMessage != "broken 8" || o.Failed[7].FailureMessage != "broken 1" {
 		t.Errorf("failed: %+v, more: %v", o.Failed, o.FailedMore)
 	}
-	if len(o.Ended) != 12 || o.Ended[0].Status != fence.JobSucceeded || o.Ended[0].StartedAt == nil || o.Ended[0].Name != "clip.mov" {
+	if len(o.Ended) != 12 || o.Ended[0].Status != fence.JobSucceeded || o.Ended[0].StartedAt == nil || o.Ended[0].Name != "clip.mp4" {
 		t.Errorf("ended: %+v", o.Ended)
 	}
 }
@@ -150,7 +150,7 @@ func TestOverview_IsKeptToAnAccount(t *testing.T) {
 	if len(o.Runs) != 1 || o.Runs[0].ID != running.JobID || o.Runs[0].Name != "" {
 		t.Errorf("runs: %+v", o.Runs)
 	}
-	if got := placeIDs(o); !slices.Equal(got, []string{before, own}) || o.Queue[0].Name != "" || o.Queue[1].Name != "clip.mov" {
+	if got := placeIDs(o); !slices.Equal(got, []string{before, own}) || o.Queue[0].Name != "" || o.Queue[1].Name != "clip.mp4" {
 		t.Errorf("queue: %+v", o.Queue)
 	}
 	if o.Queued != 1 || len(o.Held) != 0 || len(o.Failed) != 0 || len(o.Ended) != 0 {

@@ -47,9 +47,15 @@ type MacDetails struct {
 
 // MacRun is what a Mac does now.
 type MacRun struct {
-	JobID, File, Service string
+	JobID, Name string
+	File        string // the first of its Files; empty where that has no name
+	Files       int
+	Service     string
 	Progress
 }
+
+// Origin is its name, and what it is made of.
+func (r MacRun) Origin() string { return origin(r.Name, r.File, r.Files) }
 
 // Committed tells whether all is delivered: revoking does not undo that (F6).
 func (r MacRun) Committed() bool { return r.Phase == "verifying" }

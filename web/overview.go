@@ -45,6 +45,7 @@ func (o Overview) MoreRunning() int { return len(o.Now) - len(o.Running()) }
 // JobRef is a job in a row.
 type JobRef struct {
 	ID, Name        string
+	File            string // the first of its Files; empty where that has no name
 	Files           int
 	Service, Preset string
 }
@@ -52,8 +53,19 @@ type JobRef struct {
 // What is asked for, in short: "transcode · web-1080p".
 func (j JobRef) What() string { return what(j.Service, j.Preset) }
 
-// Others are the inputs beside the one that gives the row its name.
-func (j JobRef) Others() int { return max(0, j.Files-1) }
+// Origin is its name, and what it is made of.
+func (j JobRef) Origin() string { return origin(j.Name, j.File, j.Files) }
+
+// origin says "evening.mp4, of intro.mov and 2 more files".
+func origin(name, file string, files int) string {
+	switch {
+	case file == "":
+		return name
+	case files > 1:
+		return name + ", of " + file + " and " + plural(files-1, "more file", "more files")
+	}
+	return name + ", of " + file
+}
 
 // NowRow is a run under way.
 type NowRow struct {

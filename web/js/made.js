@@ -22,8 +22,8 @@ export function hideMade() {
 function linkTo(job, uploads) {
   const link = document.createElement("a");
   link.href = `/jobs/${job.id}`;
-  link.append(named(uploads[0].file.name));
-  if (uploads.length > 1) link.append(` and ${count(uploads.length - 1, "more file")}`);
+  link.title = `of ${uploads[0].file.name}${uploads.length > 1 ? ` and ${count(uploads.length - 1, "more file")}` : ""}`;
+  link.append(named(job.output_name));
   return link;
 }
 

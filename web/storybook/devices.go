@@ -61,8 +61,8 @@ var (
 		m.Own.BusyShare, m.Own.Ended, m.Own.Succeeded = new(0.638), 50, 48
 		m.Own.Worked = shifts(5)
 		m.Own.Runs = []web.MacRun{
-			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", File: "interview-with-the-director-long-version-2.mov", Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_1", Phase: "running", Fraction: 0.42, FPS: 187, LeftS: 252}},
-			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", File: "teaser.mp4", Service: "ffmpeg.hls", Progress: web.Progress{AttemptID: "att_2", Phase: "verifying", Fraction: 0.5}},
+			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0za", Name: "interview-with-the-director-long-version-2.mp4", File: "interview-with-the-director-long-version-2.mov", Files: 1, Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_1", Phase: "running", Fraction: 0.42, FPS: 187, LeftS: 252}},
+			{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", Name: "teaser.zip", File: "teaser.mp4", Files: 1, Service: "ffmpeg.hls", Progress: web.Progress{AttemptID: "att_2", Phase: "verifying", Fraction: 0.5}},
 		}
 	})
 	paired = mini("b2", func(m *web.Mac) {
@@ -73,7 +73,7 @@ var (
 		m.Name, m.State, m.Busy = "studio-2", "draining", 1
 		m.Own.Draining, m.Own.Ended, m.Own.Succeeded, m.Own.BusyShare = true, 12, 12, new(0.214)
 		m.Own.Worked = web.Day{{From: 1020, To: 1100}, {From: 1130, To: 1440}}
-		m.Own.Runs = []web.MacRun{{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zc", File: "مقابلة مع المخرج.mov", Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_3", Phase: "downloading", Unknown: true}}}
+		m.Own.Runs = []web.MacRun{{JobID: "job_01kbd3m8q5w9x2c7e4r6t8y0zc", Name: "مقابلة مع المخرج.mp4", File: "مقابلة مع المخرج.mov", Files: 1, Service: "ffmpeg.transcode", Progress: web.Progress{AttemptID: "att_3", Phase: "downloading", Unknown: true}}}
 	})
 	away = mini("d4", func(m *web.Mac) {
 		m.Name, m.State = "edit suite", "offline"

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"time"
 
@@ -28,11 +29,13 @@ const (
 )
 
 func ref(n int, name, service, preset string) web.JobRef {
-	return web.JobRef{ID: fmt.Sprintf("job_01kbd3m8q5w9x2c7e4r6t8%04d", n), Name: name, Files: 1, Service: service, Preset: preset}
+	return web.JobRef{ID: fmt.Sprintf("job_01kbd3m8q5w9x2c7e4r6t8%04d", n), Name: name, Service: service, Preset: preset}
 }
 
 func transcode(n int, name, preset string) web.JobRef {
-	return ref(n, name, "ffmpeg.transcode", preset)
+	j := ref(n, name, "ffmpeg.transcode", preset)
+	j.File, j.Files = strings.TrimSuffix(name, path.Ext(name))+".mov", 1
+	return j
 }
 
 func in(d time.Duration) *time.Duration { return &d }
@@ -75,7 +78,7 @@ func quietStudio() web.Overview {
 		Macs: []web.MacLane{lane(1, "mini-1", "online", 0, 2, 0.31, shifts(3)...), lane(2, "studio-2", "online", 0, 4, 0.04, web.Stretch{From: 900, To: 960})},
 		Room: &web.Room{Free: 6, Next: in(0), Share: share(0.13)}, Hours: hours(9, 0),
 		Lately: []web.EndedRow{
-			{JobRef: transcode(1, "interview.mov", "web-1080p"), Status: "succeeded", Took: 200 * time.Second, At: now.Add(-2 * time.Hour)},
+			{JobRef: transcode(1, "interview.mp4", "web-1080p"), Status: "succeeded", Took: 200 * time.Second, At: now.Add(-2 * time.Hour)},
 			{JobRef: transcode(2, "b-roll.mov", "prores-proxy"), Status: "cancelled", At: now.Add(-3 * time.Hour)},
 		},
 	}
@@ -86,9 +89,9 @@ func busyStudio() web.Overview {
 		r.FPS, r.LeftS = fps, left
 		return r
 	}
-	cancelled := pace(run("studio-2", transcode(14, "old-cut.mov", "web-720p"), "running", 0.35), 61, 300)
+	cancelled := pace(run("studio-2", transcode(14, "old-cut.mp4", "web-720p"), "running", 0.35), 61, 300)
 	cancelled.Cancelling = true
-	starting := run("tower", transcode(16, "trailer-v3.mov", "hevc-2160p"), "leased", 0)
+	starting := run("tower", transcode(16, "trailer-v3.mp4", "hevc-2160p"), "leased", 0)
 	starting.Unknown = true
 	remotion := run("tower", ref(17, "opening-titles.zip", "remotion.render", ""), "running", 0.82)
 	remotion.LeftS, remotion.Files = 25, 3
@@ -102,27 +105,27 @@ func busyStudio() web.Overview {
 		},
 		Room: &web.Room{Next: in(4 * time.Minute), Share: share(0.58)}, Queued: 12, Hours: hours(48, 3),
 		Now: []web.NowRow{
-			pace(run("mini-1", transcode(11, "interview.mov", "web-1080p"), "running", 0.62), 118, 95),
+			pace(run("mini-1", transcode(11, "interview.mp4", "web-1080p"), "running", 0.62), 118, 95),
 			run("mini-1", transcode(12, "b-roll-03.mov", "prores-proxy"), "downloading", 0.4),
-			pace(run("studio-2", transcode(13, "master-final.mov", "archive-hevc"), "uploading", 0.5), 0, 0),
+			pace(run("studio-2", transcode(13, "master-final.mp4", "archive-hevc"), "uploading", 0.5), 0, 0),
 			cancelled,
 			run("tower", ref(15, "poster.mov", "ffmpeg.thumbnail", ""), "verifying", 0.1),
 			starting, remotion,
 		},
 		Next: []web.NextRow{
-			{JobRef: transcode(21, "scene-12.mov", "web-1080p"), Start: in(20 * time.Second)},
-			{JobRef: transcode(22, "scene-13.mov", "web-1080p"), Start: in(4 * time.Minute)},
-			{JobRef: transcode(23, "scene-14.mov", "web-1080p"), Start: in(75 * time.Minute)},
-			{JobRef: transcode(24, "hdr-master.mov", "archive-hevc"), Lacks: []string{"hevc_videotoolbox", "studio-b"}},
-			{JobRef: ref(25, "scene-12.mp4", "ffmpeg.thumbnail", ""), WaitingOn: &web.JobRef{ID: "job_01kbd3m8q5w9x2c7e4r6t80021", Name: "scene-12.mov"}},
+			{JobRef: transcode(21, "scene-12.mp4", "web-1080p"), Start: in(20 * time.Second)},
+			{JobRef: transcode(22, "scene-13.mp4", "web-1080p"), Start: in(4 * time.Minute)},
+			{JobRef: transcode(23, "scene-14.mp4", "web-1080p"), Start: in(75 * time.Minute)},
+			{JobRef: transcode(24, "hdr-master.mp4", "archive-hevc"), Lacks: []string{"hevc_videotoolbox", "studio-b"}},
+			{JobRef: ref(25, "scene-12.jpg", "ffmpeg.thumbnail", ""), WaitingOn: &web.JobRef{ID: "job_01kbd3m8q5w9x2c7e4r6t80021", Name: "scene-12.mp4"}},
 			{JobRef: transcode(26, "raid-original.mov", "prores-422"), Reading: true},
 		},
 		Lately: []web.EndedRow{
-			{JobRef: transcode(31, "camera-card-2.mov", "web-1080p"), Status: "failed", Message: endsEarly, Took: time.Minute, At: now.Add(-8 * time.Minute)},
-			{JobRef: transcode(32, "voice.wav", "web-720p"), Status: "failed", Message: "No Mac took the job before its deadline.", At: now.Add(-9 * time.Hour)},
-			{JobRef: transcode(33, "scene-11.mov", "web-1080p"), Status: "succeeded", Took: 412 * time.Second, At: now.Add(-time.Minute)},
-			{JobRef: transcode(34, "scene-10.mov", "web-1080p"), Status: "succeeded", Took: 398 * time.Second, At: now.Add(-4 * time.Minute)},
-			{JobRef: transcode(35, "wrong-cut.mov", "web-1080p"), Status: "cancelled", Took: 41 * time.Second, At: now.Add(-44 * time.Minute)},
+			{JobRef: transcode(31, "camera-card-2.mp4", "web-1080p"), Status: "failed", Message: endsEarly, Took: time.Minute, At: now.Add(-8 * time.Minute)},
+			{JobRef: transcode(32, "voice.mp4", "web-720p"), Status: "failed", Message: "No Mac took the job before its deadline.", At: now.Add(-9 * time.Hour)},
+			{JobRef: transcode(33, "scene-11.mp4", "web-1080p"), Status: "succeeded", Took: 412 * time.Second, At: now.Add(-time.Minute)},
+			{JobRef: transcode(34, "scene-10.mp4", "web-1080p"), Status: "succeeded", Took: 398 * time.Second, At: now.Add(-4 * time.Minute)},
+			{JobRef: transcode(35, "wrong-cut.mp4", "web-1080p"), Status: "cancelled", Took: 41 * time.Second, At: now.Add(-44 * time.Minute)},
 		},
 	}
 }
@@ -144,14 +147,14 @@ func offlineStudio() web.Overview {
 		o.Macs[i].State, o.Macs[i].Seen = "offline", &seen
 	}
 	o.Room, o.Lately, o.Queued = &web.Room{Share: share(0.13)}, nil, 1
-	o.Next = []web.NextRow{{JobRef: transcode(21, "scene-12.mov", "web-1080p"), NoMac: true}}
+	o.Next = []web.NextRow{{JobRef: transcode(21, "scene-12.mp4", "web-1080p"), NoMac: true}}
 	return o
 }
 
 func stuckStudio() web.Overview {
 	o := quietStudio()
 	o.Queued, o.Next = 2, []web.NextRow{
-		{JobRef: ref(21, "titles.zip", "remotion.render", ""), Lacks: []string{"remotion.render"}},
+		{JobRef: ref(21, "titles.mp4", "remotion.render", ""), Lacks: []string{"remotion.render"}},
 		{JobRef: transcode(22, "scene-12.mov", "prores-422"), Lacks: []string{"prores_videotoolbox", "studio-b", "64 GB of memory"}},
 	}
 	return o
@@ -163,7 +166,7 @@ func thousands() web.Overview {
 	o.Hours = hours(12480, 310)
 	o.Lately = nil
 	for i := range 12 {
-		row := web.EndedRow{JobRef: transcode(100+i, fmt.Sprintf("frame-%05d.mov", i), "web-480p"), Status: "succeeded", Took: 9 * time.Second, At: now}
+		row := web.EndedRow{JobRef: transcode(100+i, fmt.Sprintf("frame-%05d.mp4", i), "web-480p"), Status: "succeeded", Took: 9 * time.Second, At: now}
 		if i < 8 {
 			row.Status, row.Message = "failed", strings.Repeat(endsEarly+" ", 1+i%3)
 		}
@@ -197,12 +200,12 @@ func forty() web.Overview {
 	for i := range 40 {
 		mac := fmt.Sprintf("mini-%02d", i+1)
 		o.Macs = append(o.Macs, lane(i, mac, "online", 1, 1, float64(i%10)/10, shifts(i)...))
-		row := run(mac, transcode(i, fmt.Sprintf("reel-%02d.mov", i), "web-1080p"), "running", float64(i)/40)
+		row := run(mac, transcode(i, fmt.Sprintf("reel-%02d.mp4", i), "web-1080p"), "running", float64(i)/40)
 		row.FPS, row.LeftS = float64(20+i), float64(600-10*i)
 		o.Now = append(o.Now, row)
 	}
 	for i := range 8 {
-		o.Next = append(o.Next, web.NextRow{JobRef: transcode(50+i, fmt.Sprintf("reel-%02d.mov", 40+i), "web-1080p"), Start: in(time.Duration(i) * time.Minute)})
+		o.Next = append(o.Next, web.NextRow{JobRef: transcode(50+i, fmt.Sprintf("reel-%02d.mp4", 40+i), "web-1080p"), Start: in(time.Duration(i) * time.Minute)})
 	}
 	return o
 }

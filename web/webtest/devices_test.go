@@ -89,7 +89,7 @@ func TestDevices_DrainChangeRevoke(t *testing.T) {
 	p.Click("Details of Büro 1")
 	p.Click("Revoke Büro 1…")
 	p.WaitText("It can never come back with this pairing")
-	if got := p.Text("#revoke-jobs"); got != "interview.mov" {
+	if got := p.Text("#revoke-jobs"); got != "interview.mp4" {
 		t.Errorf("of what it runs the warning names %q", got)
 	}
 	p.Axe()

@@ -49,7 +49,7 @@ func TestNew_ADoubleClickAndALostAnswerMakeOneJobAFile(t *testing.T) {
 	p.SetFiles("#files", in("two.mov"))
 	p.Click("Up: two.mov")
 	p.Click("Make the job")
-	p.WaitText("two.mov and 1 more file")
+	p.WaitFor(`#made-jobs a[title="of two.mov and 1 more file"]`)
 	joined := s.jobs()[0]
 	var first api.Upload
 	s.ask(http.MethodGet, "/v1/uploads/"+*joined.Inputs[0].UploadID, nil, &first)

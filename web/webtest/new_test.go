@@ -49,7 +49,7 @@ func TestNew_DroppedFilesBecomeJobsThatSucceed(t *testing.T) {
 	}
 	p.Click("Make 2 jobs")
 	p.WaitText("2 jobs are made.")
-	p.Click("interview.mov")
+	p.Click("interview.mp4")
 	p.WaitPath("/jobs/" + s.jobs()[1].ID)
 }
 

@@ -35,10 +35,10 @@ func TestWalk_FromTheLinkToTheFilmThatPlays(t *testing.T) {
 	p.Click(`[value="web-480p"]`)
 	p.Click("Make 2 jobs")
 	p.WaitText("2 jobs are made.")
-	wall.WaitText("long.mov")
+	wall.WaitText("long.mp4")
 	wall.WaitFor(`#now .bar[data-attempt]`)
 
-	p.Click("long.mov")
+	p.Click("long.mp4")
 	p.WaitFor(`#job[data-status=active]`)
 	p.WaitText("live")
 	p.Expect("ERR_")
