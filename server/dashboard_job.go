@@ -28,7 +28,7 @@ func (s *Server) showJob(ctx context.Context, c call) (web.Page, error) {
 		ID: j.ID, Name: j.OutputName, Status: string(j.Status), Service: j.Service, Preset: presetOf(j.Params),
 		Failure: cmp.Or(orEmpty(j.FailureMessage), orEmpty(j.FailureCode)), FailureCode: orEmpty(j.FailureCode), Reading: j.Reading,
 		Priority: j.Priority, MaxAttempts: j.MaxAttempts, Deadline: j.Deadline, Created: j.CreatedAt, Started: j.StartedAt, Finished: j.FinishedAt,
-		Now: s.o.Now(), Params: factsOf(j.Params), Labels: labelsOf(j.Labels), Requires: requirements(j.Requires),
+		Now: s.o.Now(), LogsKept: s.o.Retention.Logs, Params: factsOf(j.Params), Labels: labelsOf(j.Labels), Requires: requirements(j.Requires),
 	}
 	page.Inputs, page.Output = filesOf(j)
 	for _, of := range []func(context.Context, call, store.Job, *web.Job) error{

@@ -22,8 +22,9 @@ type Job struct {
 	Created         time.Time
 	Started         *time.Time
 	Finished        *time.Time
-	Now             time.Time // of this look
-	Attempts        []Attempt // oldest first
+	Now             time.Time     // of this look
+	Attempts        []Attempt     // oldest first
+	LogsKept        time.Duration // after an attempt's end; zero is for ever
 	Inputs          []File
 	Output          *File
 	Params          []Fact

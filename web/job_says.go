@@ -1,6 +1,9 @@
 package web
 
-import "fmt"
+import (
+	"fmt"
+	"strings"
+)
 
 // Sentence says how the job stands, where the state alone does not.
 func (j Job) Sentence() string {
@@ -30,6 +33,23 @@ func (j Job) waits() string {
 		return "It " + j.Next.When() + "."
 	}
 	return "It starts " + j.Next.When() + "."
+}
+
+// NoLog says why an attempt's log is empty.
+func (j Job) NoLog(a Attempt) string {
+	switch {
+	case a.Ended == nil:
+		return "No log yet."
+	case j.LogsKept > 0 && j.Now.Sub(*a.Ended) > j.LogsKept:
+		return "Retention has removed the log."
+	}
+	return "Nothing was logged."
+}
+
+// MayAcceptDamage tells whether what can be read of a damaged input may be made
+// something of, which a retry does not.
+func (j Job) MayAcceptDamage() bool {
+	return j.Status == "failed" && strings.Contains(j.Failure, "damaged_input=accept")
 }
 
 // Advice says what to do about a failure.

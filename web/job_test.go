@@ -38,6 +38,25 @@ func TestJob_SaysHowItStandsAndWhatACancelWouldDo(t *testing.T) {
 	}
 }
 
+func TestJob_SaysWhyALogIsEmpty(t *testing.T) {
+	ended := run(1, 0, 10)
+	for want, c := range map[string]struct {
+		job     Job
+		attempt Attempt
+	}{
+		"No log yet.":                    {Job{Now: at(20), LogsKept: time.Minute}, Attempt{}},
+		"Nothing was logged.":            {Job{Now: at(20), LogsKept: time.Minute}, ended},
+		"Retention has removed the log.": {Job{Now: at(90), LogsKept: time.Minute}, ended},
+	} {
+		if got := c.job.NoLog(c.attempt); got != want {
+			t.Errorf("it says %q, want %q", got, want)
+		}
+	}
+	if got := (Job{Now: at(1e6)}).NoLog(ended); got != "Nothing was logged." {
+		t.Errorf("where logs are kept for ever it says %q", got)
+	}
+}
+
 func TestJob_SaysHowManyFailWithIt(t *testing.T) {
 	for want, job := range map[string]Job{
 		"": {Status: "active"},

@@ -22,6 +22,9 @@ func (j Job) Story() *Story {
 	out := &Story{From: j.Created, To: s.at[len(s.at)-1], Live: j.Live() != nil}
 	before := j.Created
 	for i, a := range j.Attempts {
+		if j.Status == "failed" && i == len(j.Attempts)-1 && a.Failure == j.Failure {
+			a.Failure = "" // it stands above, as the job's
+		}
 		out.Lanes = append(out.Lanes, s.lane(a, before, j.Now, cuts[i]))
 		before = a.end(j.Now)
 	}

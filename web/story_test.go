@@ -116,6 +116,21 @@ func TestStory_WordsStandAtTheEnd(t *testing.T) {
 	}
 }
 
+// What the page says of the job is not said again of the attempt that it failed by.
+func TestStory_WhyTheJobFailedIsSaidOnce(t *testing.T) {
+	first, last := run(1, 0, 20), run(2, 20, 24)
+	first.Failure, last.Failure = "the input is damaged", "the input is damaged"
+	job := Job{Status: "failed", Failure: "the input is damaged", Created: noon, Attempts: []Attempt{first, last}}
+	lanes := job.Story().Lanes
+	if a, b := lanes[0].Sentence(), lanes[1].Sentence(); a != "Failed after 20 s: the input is damaged." || b != "Failed after 4 s." {
+		t.Errorf("the first: %q, the last: %q", a, b)
+	}
+	job.Status = "queued"
+	if said := job.Story().Lanes[1].Sentence(); said != "Failed after 4 s: the input is damaged." {
+		t.Errorf("while it waits for another try: %q", said)
+	}
+}
+
 // Clocks go back, and what is over in a moment is seen all the same.
 func TestStory_StaysWithinItsWidth(t *testing.T) {
 	a := run(1, 10, 10)

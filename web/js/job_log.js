@@ -18,6 +18,8 @@ function chosen() {
   return at("log-attempt")?.value ?? at("log-raw")?.getAttribute("href").split("/").at(-2) ?? "";
 }
 
+function whyNone() { return (at("log-attempt")?.selectedOptions[0] ?? at("log-raw")).dataset.none; }
+
 function soon() {
   if (!due) due = setTimeout(look, Math.max(0, read + every - Date.now()));
 }
@@ -46,6 +48,7 @@ function show(attempt, text) {
   else if (more) pre.append(more);
   shown = { attempt, text };
   pre.hidden = text === "";
+  at("log-none").textContent = text === "" ? whyNone() : "";
   at("log-none").hidden = text !== "";
   if (more !== "") follow();
 }

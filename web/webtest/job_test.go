@@ -69,6 +69,7 @@ func TestJob_ItsLogGrowsAndItIsRetriedAndCancelled(t *testing.T) {
 	p.Until(fmt.Sprintf("%s.length > %d", shown, first))
 	p.WaitFor("#job[data-status=failed]")
 	p.WaitText("upload it again, or submit with damaged_input=accept")
+	p.WaitText("A retry would fail the same way")
 	p.WaitText("Given back: the job has not succeeded")
 	log, err := s.client.Log(t.Context(), job.ID, 1)
 	must(t, err)
