@@ -12,10 +12,17 @@ export function openSheet(sheet) {
   if (!heard.has(sheet)) listen(sheet);
   for (const form of sheet.querySelectorAll("form")) clearFaults(form);
   sheet.showModal();
+  document.activeElement.select?.(); // what is typed takes the place of what stands there
 }
+
+// Chrome lets one cancel in a row be prevented: the second Escape would close the sheet.
+document.addEventListener("keydown", (event) => {
+  if (event.key === "Escape" && document.querySelector("dialog[data-stays][open]")) event.preventDefault();
+});
 
 function listen(sheet) {
   heard.add(sheet);
+  if ("stays" in sheet.dataset) sheet.setAttribute("closedby", "none");
   // The second of a double click meets a sheet that the first one has opened.
   sheet.addEventListener("click", (event) => {
     if (event.detail > 1 && event.target.closest("button")) {
