@@ -4,21 +4,25 @@ import (
 	"context"
 	"database/sql"
 	"strings"
+
+	"rendermac/fence"
 )
 
 // Lately is how a device's last attempts ended, of those that say something of
-// it: cancelled ones do not.
+// it: cancelled ones do not, nor does what failed for its input.
 type Lately struct{ Ended, Succeeded int }
 
-// maxLately bounds how many.
+// maxLately bounds how many are looked at.
 const maxLately = 50
 
-var latelyQuery = `SELECT d.id, (SELECT group_concat(status = 'succeeded', '') FROM (SELECT status FROM (` +
-	lastEnded("succeeded") + ` UNION ALL ` + lastEnded("failed") + ` UNION ALL ` + lastEnded("lost") + `) ORDER BY ended_at DESC LIMIT ?1)) FROM devices d`
+var latelyQuery = `SELECT d.id, (SELECT group_concat(status = 'succeeded', '') FROM (SELECT status, code FROM (` +
+	lastEnded("succeeded", `NULL`) + ` UNION ALL ` + lastEnded("failed", `failure_code`) + ` UNION ALL ` + lastEnded("lost", `NULL`) +
+	`) ORDER BY ended_at DESC LIMIT ?1) WHERE code IS NOT '` + fence.InputFailed + `') FROM devices d`
 
-// lastEnded are a device's newest of one way to end, which an index gives alone.
-func lastEnded(status string) string {
-	return `SELECT * FROM (SELECT status, ended_at FROM job_attempts INDEXED BY job_attempts_ended
+// lastEnded are a device's newest of one way to end, which an index gives alone
+// where no code is asked for.
+func lastEnded(status, code string) string {
+	return `SELECT * FROM (SELECT status, ended_at, ` + code + ` AS code FROM job_attempts INDEXED BY job_attempts_ended
 		WHERE device_id = d.id AND status = '` + status + `' AND ended_at IS NOT NULL ORDER BY ended_at DESC LIMIT ?1)`
 }
 
