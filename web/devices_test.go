@@ -53,6 +53,15 @@ func TestDay_SaysHowLongItWorked(t *testing.T) {
 	}
 }
 
+// Little work is not none.
+func TestMac_SaysHowBusyItWas(t *testing.T) {
+	for want, share := range map[string]float64{"0 %": 0, "under 1 %": 8. / 1440, "1 %": 0.01, "63 %": 0.638, "100 %": 1} {
+		if got := percent(share); got != want {
+			t.Errorf("%v: %q, want %q", share, got, want)
+		}
+	}
+}
+
 func TestDevices_AreCounted(t *testing.T) {
 	macs := []Mac{{State: "online", Busy: 2}, {State: "draining", Busy: 1}, {State: "offline"}}
 	if got := (Devices{Macs: macs}).Summary(); got != "3 Macs, 2 online, 3 slots busy" {

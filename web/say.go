@@ -100,7 +100,12 @@ func thousands(n int64) string { return Count(int(n)) }
 
 func credits(n int64) string { return plural(int(n), "credit", "credits") }
 
-func percent(share float64) string { return strconv.Itoa(int(math.Floor(share*100))) + " %" }
+func percent(share float64) string {
+	if share > 0 && share < 0.01 {
+		return "under 1 %"
+	}
+	return strconv.Itoa(int(math.Floor(share*100))) + " %"
+}
 
 // Short keeps the beginning and the end of an id: job_01kb…y0za.
 func Short(id string) string {

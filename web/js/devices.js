@@ -101,7 +101,9 @@ const acts = {
   revoke: openRevoke,
 };
 
+// The second of a double click would meet Resume where the first has met Drain.
 function clicked(event) {
+  if (event.detail > 1) return;
   const button = event.target.closest("[data-act]");
   if (button) acts[button.dataset.act](button.closest(".mac"));
 }

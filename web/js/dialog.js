@@ -79,7 +79,8 @@ function showFaults(form, err) {
   const rest = faults.length === 0 ? [err.message] : [];
   for (const { location, message } of faults) {
     const field = fieldAt(form, location);
-    if (field) mark(field, sentence(plainly(message)));
+    const of = /\[\d+\]$/.test(location) ? "each " : ""; // of a list in one field
+    if (field) mark(field, sentence(of + plainly(message)));
     else rest.push(`${location} ${plainly(message)}`.trim());
   }
   for (const text of rest) (form.querySelector(".actions") || form.lastElementChild).before(faultLine(text));

@@ -1,8 +1,12 @@
 package webtest
 
 import (
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+
+	"github.com/chromedp/chromedp"
 
 	"rendermac/api"
 )
@@ -63,11 +67,21 @@ func TestDevices_PairingTurnsIntoTheMacThatUsedTheCode(t *testing.T) {
 func TestDevices_DrainChangeRevoke(t *testing.T) {
 	s := mustStudio(t)
 	s.agent("mini")
-	p := s.open("/devices")
+	var changes atomic.Int32
+	p := s.through(func(r *http.Response) {
+		if r.Request.Method == "PATCH" {
+			changes.Add(1)
+		}
+	}).open("/devices")
 	p.Click("Drain mini")
 	p.WaitFor(`[data-name=mini][data-state=draining]`)
+	at := p.reach("click once more", "Resume mini")
+	p.run("end a double click on what was there before", chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
 	p.Click("Resume mini")
 	p.WaitFor(`[data-name=mini][data-state=online]`)
+	if n := changes.Load(); n > 2 {
+		t.Errorf("to drain and to resume the page has sent %d changes", n)
+	}
 
 	p.Click("Change mini")
 	p.Axe()
@@ -75,8 +89,17 @@ func TestDevices_DrainChangeRevoke(t *testing.T) {
 	p.Expect("PATCH .* answered 422")
 	p.Click("Save")
 	p.WaitFor("#change-slots[aria-invalid]")
-	p.Type("#change-name", "Büro 1")
+	p.WaitText("Must be a whole number.")
+	p.Type("#change-slots", "1001")
+	p.Type("#change-name", strings.Repeat("x", 101))
+	p.Click("Save")
+	p.WaitText("Must be at most 1000.")
+	p.WaitText("Must not be longer than 100 characters.")
 	p.Type("#change-slots", "3")
+	p.Type("#change-name", "Büro 1")
+	p.Type("#change-tags", "hdr #b")
+	p.Click("Save")
+	p.WaitText("Each must be one word of letters, digits, '.', '_' and '-'.")
 	p.Type("#change-tags", "hdr, studio-b")
 	p.Click("Save")
 	p.WaitGone("#change")

@@ -136,7 +136,8 @@ func TestJobs_SeveralAtOnce(t *testing.T) {
 	p.WaitText("15 selected")
 	p.Press("p")
 	p.WaitText("left alone: not queued")
-	p.Type("#priority-several-value", "101")
+	p.Press("1", "0", "1") // in place of the 0 that stands there
+	p.Until(`document.querySelector("#priority-several-value").value === "101"`)
 	p.Click("Set for 12 jobs")
 	p.WaitText("Must be a whole number from −100 to 100.")
 	p.Axe()
