@@ -20,7 +20,7 @@ const (
 	healthShown = 10 * time.Second
 )
 
-// presets lists each once, with all the services that take it.
+// presets lists each once, with all the services that take it as the same.
 func (s *Server) presets() (list []web.Preset) {
 	for _, service := range s.o.Catalogue.All() {
 		for _, p := range offerOf(service, 0).Presets {

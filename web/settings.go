@@ -1,5 +1,7 @@
 package web
 
+import "slices"
+
 // Settings is what an admin sets up, and what of it anybody may see.
 type Settings struct {
 	Own     Account // the session's own
@@ -38,16 +40,22 @@ func (s Settings) Sections() []section {
 }
 
 // OwnPresets are those from the server's config.
-func (s Settings) OwnPresets() []Preset { return s.presets(true) }
+func (s Settings) OwnPresets() [][]Preset { return s.presets(true) }
 
 // BuiltIn are those that every RenderMac has.
-func (s Settings) BuiltIn() []Preset { return s.presets(false) }
+func (s Settings) BuiltIn() [][]Preset { return s.presets(false) }
 
-func (s Settings) presets(own bool) (list []Preset) {
+// presets are together by their names: one may be something else in another service.
+func (s Settings) presets(own bool) (list [][]Preset) {
 	for _, p := range s.Presets {
-		if p.Own == own {
-			list = append(list, p)
+		if p.Own != own {
+			continue
 		}
+		at := slices.IndexFunc(list, func(have []Preset) bool { return have[0].Name == p.Name })
+		if at < 0 {
+			at, list = len(list), append(list, nil)
+		}
+		list[at] = append(list[at], p)
 	}
 	return list
 }

@@ -66,9 +66,11 @@ func TestPreset_SaysWhatItSetsWhereNobodyKnowsWhatItYields(t *testing.T) {
 	}
 }
 
-func TestSettings_TellOwnPresetsFromOthers(t *testing.T) {
-	s := Settings{Presets: []Preset{{OfferPreset: OfferPreset{Name: "web"}}, {OfferPreset: OfferPreset{Name: "acme", Own: true}}}}
-	if own, others := s.OwnPresets(), s.BuiltIn(); len(own) != 1 || own[0].Name != "acme" || len(others) != 1 || others[0].Name != "web" {
+func TestSettings_TellOwnPresetsFromOthersAndNameEachOnce(t *testing.T) {
+	named := func(name string, own bool) Preset { return Preset{OfferPreset: OfferPreset{Name: name, Own: own}} }
+	s := Settings{Presets: []Preset{named("podcast", false), named("web", false), named("acme", true), named("podcast", false)}}
+	own, others := s.OwnPresets(), s.BuiltIn()
+	if len(own) != 1 || own[0][0].Name != "acme" || len(others) != 2 || len(others[0]) != 2 || others[0][1].Name != "podcast" || others[1][0].Name != "web" {
 		t.Errorf("own %v, others %v", own, others)
 	}
 }

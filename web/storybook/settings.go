@@ -70,6 +70,7 @@ func preset(name, title, params string, services ...string) web.Preset {
 
 var presets = []web.Preset{
 	preset("podcast-m4a", "For podcasts, at -16 LUFS", `{"bitrate":128000,"codec":"aac","loudness_lufs":-16}`, "ffmpeg.audio"),
+	preset("podcast-m4a", "Sound only, for podcasts", `{"audio_bitrate":128000,"audio_codec":"aac","video_codec":"none"}`, "ffmpeg.concat", "ffmpeg.transcode"),
 	preset("web-1080p", "For the web, up to 1920×1080", `{"audio_bitrate":160000,"audio_codec":"aac","height":1080,"quality":65,"video_codec":"h264","width":1920}`, "ffmpeg.concat", "ffmpeg.frames", "ffmpeg.transcode"),
 	preset("archive-hevc", "HEVC of full size to keep, HDR and sound kept", `{"audio_codec":"copy","quality":80,"video_codec":"hevc"}`, "ffmpeg.concat", "ffmpeg.frames", "ffmpeg.transcode"),
 	preset("social-9x16", "Upright for social media, edges cut, up to 1080×1920", `{"audio_bitrate":160000,"audio_codec":"aac","fit":"cover","height":1920,"quality":65,"video_codec":"h264","width":1080}`, "ffmpeg.concat", "ffmpeg.frames", "ffmpeg.transcode"),
