@@ -39,11 +39,14 @@ function whyOf({ message, errors = [] }) {
   return errors.length > 0 ? errors.map(({ location, message: fault }) => `${location} ${fault}`).join("; ") : message;
 }
 
-// outcomeOf says it: "2 of 3 jobs cancelled."
+// outcomeOf says it: "2 of 3 jobs cancelled." Why not, the items say.
 export function outcomeOf({ done, all, open }, what) {
-  const text = done === all ? `${count(all, "job")} ${what}.` : `${done === 0 ? "None" : done} of ${count(all, "job")} ${what}.`;
+  const text = done === 0 ? noneOf(all, what) : `${done < all ? `${done} of ` : ""}${count(all, "job")} ${what}.`;
+  if (open > 0 && all === 1) return `${text} It is still selected, to be tried again.`;
   return open > 0 ? `${text} ${open} ${open === 1 ? "is" : "are"} still selected, to be tried again.` : text;
 }
+
+function noneOf(all, what) { return all === 1 ? `The job was not ${what}.` : `None of the ${count(all, "job")} was ${what}.`; }
 
 // faultItems say which jobs were refused for what.
 export function faultItems({ faults }) {

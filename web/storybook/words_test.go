@@ -33,3 +33,22 @@ func TestWords_AreTheSameInTheBrowser(t *testing.T) {
 		}
 	}
 }
+
+// What came of an act on several jobs is said of one job as of one.
+func TestOutcome_IsSaidAsPeopleDo(t *testing.T) {
+	s := httptest.NewServer(handler())
+	t.Cleanup(s.Close)
+	page := webtest.Open(t, s.URL+"/stories/fault/not-found")
+	for result, want := range map[string]string{
+		"{done: 1, all: 1, open: 0}": "1 job cancelled.",
+		"{done: 2, all: 3, open: 0}": "2 of 3 jobs cancelled.",
+		"{done: 0, all: 1, open: 0}": "The job was not cancelled.",
+		"{done: 0, all: 1, open: 1}": "The job was not cancelled. It is still selected, to be tried again.",
+		"{done: 0, all: 3, open: 1}": "None of the 3 jobs was cancelled. 1 is still selected, to be tried again.",
+	} {
+		var said string
+		if page.Eval(`import("/assets/js/several.js").then(({outcomeOf}) => outcomeOf(`+result+`, "cancelled"))`, &said); said != want {
+			t.Errorf("of %s it is said %q", result, said)
+		}
+	}
+}

@@ -182,7 +182,7 @@ func TestJobs_NothingIsLostWhenSomeOfItFails(t *testing.T) {
 	p.WaitText("Cancel 3 jobs?")
 	s.kill()
 	p.Click("Cancel 3 jobs")
-	p.WaitText("None of 3 jobs cancelled. 3 are still selected, to be tried again.")
+	p.WaitText("None of the 3 jobs was cancelled. 3 are still selected, to be tried again.")
 	p.WaitText("clip-03.mp4, clip-02.mp4, clip-01.mp4: The server does not answer.")
 	p.Axe()
 	s.start()
