@@ -21,11 +21,14 @@ export async function insist(act, { signal, waits }) {
   }
 }
 
+// unasked leaves out what somebody is asked to do that is done without them.
+function unasked(text) { return text.replace(/(\. Nothing is known to have changed)?; try again\.$/, "."); }
+
 // wait is the pause before the next try: longer each time, as long as the server
 // asks for, and over at once when the browser finds the network again.
 export async function wait(err, tries, { signal, waits }) {
   const ms = err.retryAfter ? err.retryAfter * 1000 : Math.min(1000 * 2 ** tries, longest) * (0.75 + Math.random() / 2);
-  waits(`${err.message} Tries again in ${Math.ceil(ms / 1000)} s.`);
+  waits(`${unasked(err.message)} Tries again in ${Math.ceil(ms / 1000)} s.`);
   await new Promise((resolve) => {
     const done = () => {
       clearTimeout(timer);
