@@ -19,22 +19,21 @@ export function clearFault(input) {
   input.setAttribute("aria-describedby", `${input.id}-help`);
 }
 
-// showFaults says what an error says. files are those of the jobs, job by job.
+// showFaults says what an error says, at each field the first fault that it has.
+// files are those of the jobs, job by job.
 export function showFaults(err, files) {
   clearFaults();
   const said = new Set(); // of several jobs alike, each has the same ones
   for (const { location = "", message } of err.errors || []) {
     const [, job = "0", at] = location.match(/^(?:jobs\[(\d+)\]\.)?(.*)$/s);
     const input = inputAt(at);
-    const words = input ? about(labelOf(input), plainly(message)) : `${subject(at, files[job])}${plainly(message)}.`;
-    if (said.has(words)) continue;
-    said.add(words);
-    if (input) showAt(input, words);
-    else tell(words);
+    if (input) showAt(input, about(labelOf(input), plainly(message)));
+    else said.add(`${subject(at, files[job])}${plainly(message)}.`);
   }
-  if (said.size === 0) tell(err.message);
-  const first = form.querySelector("[aria-invalid]");
-  if (first) rest.prepend(paragraph(said.size === 1 ? "One field is not right yet." : "Some fields are not right yet."));
+  const [first, ...more] = form.querySelectorAll("[aria-invalid]");
+  if (first) tell(more.length === 0 ? "One field is not right yet." : "Some fields are not right yet.");
+  else if (said.size === 0) tell(err.message);
+  for (const words of said) tell(words);
   first?.focus();
   first?.scrollIntoView({ block: "center" });
 }
@@ -71,13 +70,12 @@ function subject(at, files = []) {
 }
 
 function showAt(input, words) {
+  if (input.hasAttribute("aria-invalid")) return;
   for (let around = input.closest("details"); around; around = around.parentElement.closest("details")) around.open = true;
-  const before = document.getElementById(`${input.id}-fault`);
-  const fault = before || paragraph("");
-  fault.textContent = before ? `${before.textContent} ${words}` : words;
+  const fault = paragraph(words);
   fault.id = `${input.id}-fault`;
   fault.className = "fault";
   input.setAttribute("aria-invalid", "true");
   input.setAttribute("aria-describedby", `${fault.id} ${input.id}-help`);
-  if (!before) input.after(fault);
+  input.after(fault);
 }
