@@ -13,7 +13,7 @@ var kinds = map[string]string{
 	"leased": "active", "downloading": "active", "running": "active", "uploading": "active", "committing": "verifying",
 	"online": "succeeded", "offline": "lost", "draining": "cancelling", "revoked": "failed",
 	"delivered": "succeeded", "pending": "queued",
-	"waiting": "queued", "reading": "verifying", "ready": "succeeded",
+	"waiting": "queued", "reading": "verifying", "ready": "succeeded", "unread": "queued",
 }
 
 func stateOf(name string) State {

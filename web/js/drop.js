@@ -7,6 +7,8 @@ const taken = new Set([films, sounds, others].join(" ").split(" "));
 // isTaken tells by its name whether a file is something to make jobs of.
 export const isTaken = (name) => taken.has(name.split(".").pop().toLowerCase());
 
+export const isArchive = (name) => /\.zip$/i.test(name);
+
 const holdsFiles = (event) => event.dataTransfer?.types.includes("Files");
 
 // listenForFiles calls take with the files, and with what was left out of folders.

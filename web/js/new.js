@@ -2,7 +2,7 @@
 import { chosen, showChoice } from "./choice.js";
 import { clearFault, clearFaults, showFaults } from "./faults.js";
 import { Files } from "./files.js";
-import { listenForFiles } from "./drop.js";
+import { isArchive, listenForFiles } from "./drop.js";
 import { curlLines, rendermacLine } from "./lines.js";
 import { hideMade, showMade } from "./made.js";
 import { Memory } from "./memory.js";
@@ -60,7 +60,7 @@ function showButton() {
 function noteOf(all) {
   const { archive, joins } = chosen();
   if (whenReady) return `Makes ${joins ? "the job" : count(all, "job")} when ${count(files.unfinished(), "upload")} ${files.unfinished() === 1 ? "is" : "are"} done.`;
-  const others = files.uploads().filter(({ file }) => /\.zip$/i.test(file.name) !== (archive !== "")).length;
+  const others = files.uploads().filter(({ file }) => isArchive(file.name) !== (archive !== "")).length;
   if (others > 0) return archive ? `It takes a zip, and ${count(others, "file")} ${others === 1 ? "is" : "are"} none.` : `${count(others, "file")} ${others === 1 ? "is a zip" : "are zips"}: the services for images and for Remotion take those.`;
   return files.failed() > 0 ? `${count(files.failed(), "file")} failed and ${files.failed() === 1 ? "gets" : "get"} no job.` : "";
 }

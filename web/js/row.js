@@ -1,5 +1,5 @@
 // One file's row. show draws it as it is told; what is done with it is the list's.
-import { isTaken } from "./drop.js";
+import { isArchive, isTaken } from "./drop.js";
 import { factsOf } from "./facts.js";
 import { stateOf } from "./states.js";
 import { bytes, duration } from "./words.js";
@@ -23,7 +23,7 @@ export class Row {
   button(act) { return this.element.querySelector(`[data-act=${act}]`); }
 
   show(upload) {
-    if (this.element.dataset.state !== upload.state) this.state(upload.state);
+    if (this.element.dataset.state !== upload.state) this.state(upload);
     const share = this.size > 0 ? upload.sent / this.size : 0;
     const percent = Math.floor(share * 100);
     this.element.querySelector(".done").setAttribute("width", percent);
@@ -32,9 +32,10 @@ export class Row {
     this.part("tale").textContent = taleOf(upload, percent, this.size);
   }
 
-  state(name) {
-    this.element.dataset.state = name;
-    this.part("how").replaceChildren(stateOf(name));
+  state({ state, done, file }) {
+    this.element.dataset.state = state;
+    const unread = state === "ready" && !done.media && !isArchive(file.name); // there for a job, which may fail of it
+    this.part("how").replaceChildren(stateOf(unread ? "unread" : state));
   }
 
   // place says where it stands among the files that are joined.
@@ -67,6 +68,6 @@ function underWay({ goesOnFrom, rate, sent }, percent, size) {
 
 function readyAs(media, name) {
   if (!media && !isTaken(name)) return "This looks like no film, sound or picture: a job of it may well fail.";
-  if (!media) return "The server cannot read this kind of file; the Mac that takes the job will.";
+  if (!media) return "The server cannot read this kind of file; a Mac may.";
   return media.oddity ? `${factsOf(media)} · ${media.oddity}` : factsOf(media);
 }

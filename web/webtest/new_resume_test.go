@@ -33,7 +33,7 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	p.Until(bar + " >= 25")
 	p.Until(`/ %, .* [kM]B\/s, .* left$/.test(document.querySelector(".tale").textContent)`)
 	s.kill()
-	p.WaitText("The server does not answer")
+	p.WaitText("The server does not answer. Tries again in")
 	p.Offline(true)
 	s.start()
 	missing := s.missing(p)
@@ -47,8 +47,8 @@ func TestNew_AnUploadGoesOnAfterTheServerAndThePageWereGone(t *testing.T) {
 	p.Drop("h1", file)
 	p.WaitText("Goes on from")
 	p.Slow(0)
-	p.WaitText("ready")
-	p.WaitText("The server cannot read this kind of file; the Mac that takes the job will.")
+	p.WaitText("unread")
+	p.WaitText("The server cannot read this kind of file; a Mac may.")
 
 	counted := s.counted()
 	if stored := counted[`rendermac_http_requests_total{method="PUT",route="/v1/blobs/{key}",status="2xx"}`]; stored != float64(missing) {
