@@ -30,8 +30,14 @@ export async function call(method, path, body, headers = {}) {
   return read;
 }
 
+let leaves = false;
+
+// leavesToSignIn tells whether the page is on its way there: nothing is to hold it up.
+export function leavesToSignIn() { return leaves; }
+
 // signInAgain leaves for the sign-in page, which says why, to come back here.
 export function signInAgain() {
+  leaves = true;
   sessionStorage.setItem("ended", "yes");
   location.assign(`/sign-in?next=${encodeURIComponent(location.pathname + location.search)}`);
 }

@@ -1,4 +1,5 @@
 // The list of files: two upload at a time, in its order.
+import { leavesToSignIn } from "./api.js";
 import { say } from "./say.js";
 import { Row } from "./row.js";
 import { Upload } from "./upload.js";
@@ -12,7 +13,7 @@ export class Files {
   constructor(list, options, changed) {
     Object.assign(this, { list, options, changed });
     addEventListener("beforeunload", (event) => {
-      if (this.unfinished() > 0) event.preventDefault();
+      if (this.unfinished() > 0 && !leavesToSignIn()) event.preventDefault();
     });
   }
 

@@ -95,10 +95,33 @@ func TestNew_FaultsStandAtTheirFields(t *testing.T) {
 	p.Choose("#ffmpeg-transcode-container", "mov")
 	p.WaitGone("#ffmpeg-transcode-container-fault")
 	p.Type("#ffmpeg-transcode-width", "64")
-	p.Type("#webhook_url", "")
+	p.Type("#webhook_url", "javascript:alert(1)") // of which the server finds two things wrong
 	p.Type("#priority", "100")
 	p.Click("Make the job")
+	p.WaitText("One field is not right yet.")
+	if said := p.Text("#webhook_url-fault"); said != "Webhook must be an http or https URL." {
+		t.Errorf("at the webhook stands %q", said)
+	}
+	p.Type("#webhook_url", "")
+	p.Click("Make the job")
 	p.WaitText("The job is made.")
+}
+
+// Who is signed out while files go is led to the sign-in page, not asked whether to leave.
+func TestNew_AKeyRevokedInMidUploadLeadsToSignIn(t *testing.T) {
+	s := mustStudio(t, "store: {part_bytes: 64KiB}")
+	key, err := s.client.CreateKey(t.Context(), api.KeyRequest{Name: "for a day", AccountID: s.account(), Scope: "submit"})
+	must(t, err)
+	file := filepath.Join(t.TempDir(), "rushes.mov")
+	must(t, os.WriteFile(file, noise(40*partBytes), 0o600))
+	p := s.openAs(key.Plaintext, "/new")
+	p.Expect("ERR_|answered 401")
+	p.Click("h1") // browsers ask only people whether they will leave
+	p.Slow(1 << 20)
+	p.SetFiles("#files", file)
+	p.Until(bar + " >= 10")
+	must(t, s.client.RevokeKey(t.Context(), key.ID))
+	p.WaitPath("/sign-in?next=%2Fnew")
 }
 
 // A key that only looks on is told so, and is led to no form.
