@@ -95,5 +95,10 @@ func parse() map[string]*template.Template {
 
 // Render writes a page in its frame.
 func Render(w io.Writer, f Frame, p Page) error {
-	return pages[p.template()].ExecuteTemplate(w, "frame", framed{f, p})
+	var page strings.Builder
+	if err := pages[p.template()].ExecuteTemplate(&page, "frame", framed{f, p}); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, shown(page.String()))
+	return err
 }

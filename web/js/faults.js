@@ -2,6 +2,7 @@
 // button.
 import { chosen } from "./choice.js";
 import { plainly } from "./plainly.js";
+import { shown } from "./words.js";
 
 const form = document.getElementById("new");
 const rest = document.getElementById("make-faults");
@@ -48,7 +49,7 @@ function tell(words) { rest.append(paragraph(words)); }
 
 function paragraph(words) {
   const p = document.createElement("p");
-  p.textContent = words;
+  p.textContent = shown(words);
   return p;
 }
 

@@ -1,5 +1,5 @@
 // What has come of the files: a link to each job, and why the others have none.
-import { count } from "./words.js";
+import { count, shown } from "./words.js";
 
 const at = (id) => document.getElementById(id);
 
@@ -30,7 +30,7 @@ function linkTo(job, uploads) {
 // named keeps a name's direction to itself.
 function named(name) {
   const element = document.createElement("bdi");
-  element.textContent = name;
+  element.textContent = shown(name);
   return element;
 }
 

@@ -10,7 +10,7 @@ import { showReckoned } from "./reckon.js";
 import { requestOf } from "./request.js";
 import { say } from "./say.js";
 import { jobsOf, submit } from "./submit.js";
-import { count } from "./words.js";
+import { count, shown } from "./words.js";
 
 const form = document.getElementById("new");
 const at = (id) => document.getElementById(id);
@@ -26,7 +26,7 @@ function take(some, left) {
   at("remembered").textContent = "";
   files.add(some);
   at("left-out").hidden = left === "";
-  at("left-out").textContent = `Left out of the folder: ${left}.`;
+  at("left-out").textContent = shown(`Left out of the folder: ${left}.`);
 }
 
 function beginAnew() {
@@ -120,7 +120,7 @@ at("more-new").addEventListener("click", beginAnew);
 at("more-same").addEventListener("click", hideMade);
 listenForFiles(take);
 memory.clear();
-at("remembered").textContent = memory.said();
+at("remembered").textContent = shown(memory.said());
 showChoice();
 files.join(chosen().joins);
 changed();

@@ -2,6 +2,7 @@
 // names the device that a code will make, so that no other is taken for it.
 import { call } from "./api.js";
 import { onSubmit, openSheet } from "./dialog.js";
+import { shown } from "./words.js";
 
 const sheet = document.getElementById("pair");
 const part = (name) => document.getElementById(`pair-${name}`);
@@ -73,7 +74,7 @@ function count() {
 }
 
 function arrive(to, name) {
-  for (const element of sheet.querySelectorAll("[data-arrived]")) element.textContent = name;
+  for (const element of sheet.querySelectorAll("[data-arrived]")) element.textContent = shown(name);
   go(to);
 }
 

@@ -2,11 +2,12 @@
 import { isArchive, isTaken } from "./drop.js";
 import { factsOf } from "./facts.js";
 import { stateOf } from "./states.js";
-import { bytes, duration } from "./words.js";
+import { bytes, duration, shown } from "./words.js";
 
 export class Row {
   // acts are called by the names of the buttons: up, down, again, remove.
-  constructor(name, size, acts) {
+  constructor(fileName, size, acts) {
+    const name = shown(fileName);
     this.element = document.getElementById("row").content.firstElementChild.cloneNode(true);
     this.part("name").textContent = name;
     this.part("name").title = name;

@@ -1,4 +1,5 @@
 // Sizes and durations as people say them, as web/say.go does.
+const unshown = /[^\P{Cc}\t\n\r]|\p{Bidi_Control}/gu;
 const units = ["", "kB", "MB", "GB", "TB"];
 
 export function bytes(n) {
@@ -28,3 +29,6 @@ export function clock(seconds) {
 }
 
 export function count(n, one, many = `${one}s`) { return n === 1 ? `1 ${one}` : `${n.toLocaleString("en")} ${many}`; }
+
+// shown escapes what is not seen but changes how others are, as web/shown.go does.
+export function shown(text) { return text.replace(unshown, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, "0")}`); }
