@@ -32,7 +32,12 @@ function complete(id) {
 }
 
 export const routes = {
-  jobs: ({ jobs }) => [201, { items: jobs.map((_, i) => ({ id: `job_01kbd3m8q5w9x2c7e4r6t8y${i}` })) }],
+  jobs: ({ jobs }) => [201, {
+    items: jobs.map(({ inputs: [first] }, i) => ({
+      id: `job_01kbd3m8q5w9x2c7e4r6t8y${i}`,
+      output_name: uploads[first.upload_id.slice(4)].replace(/\.\w+$/, ".mp4"),
+    })),
+  }],
 };
 
 function answerTo(method, path, body) {
