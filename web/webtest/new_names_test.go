@@ -29,7 +29,7 @@ func TestNew_ANameThatTurnsItselfRoundIsShown(t *testing.T) {
 	}
 	p.Click("Make the job")
 	p.WaitText("The job is made.")
-	p.Click(said)
+	p.Click(`evil\u202evom.it's.mp4`)
 	p.WaitPath("/jobs/" + s.jobs()[0].ID)
 	p.WaitText(said)
 	p.Go("/jobs")
