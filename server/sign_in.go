@@ -54,7 +54,7 @@ func (s *Server) signIn(ctx context.Context, c call, in *struct{ Body api.Sessio
 	}
 	s.o.Log.Info("signed in", "key", session.Key.ID, "from", c.echo.RealIP())
 	if before != "" { // the browser forgets it
-		if err := s.o.DB.CloseSession(ctx, before); err != nil {
+		if err := s.endSession(ctx, before); err != nil {
 			return nil, err
 		}
 	}
@@ -77,13 +77,18 @@ func (s *Server) signOut(ctx context.Context, c call, _ *struct{}) (*cookied, er
 		if _, open, err := s.signedIn(c.echo); err != nil {
 			return nil, err
 		} else if open {
-			if err := s.o.DB.CloseSession(ctx, token); err != nil {
+			if err := s.endSession(ctx, token); err != nil {
 				return nil, err
 			}
-			s.feed.doubt()
 		}
 	}
 	return &cookied{s.keepCookie(c.echo, "", 0)}, nil
+}
+
+// endSession ends the session's streams as well.
+func (s *Server) endSession(ctx context.Context, token string) error {
+	defer s.feed.doubt()
+	return s.o.DB.CloseSession(ctx, token)
 }
 
 // signInPage knows whether there is a session; a link's token, behind the #, only the

@@ -46,6 +46,9 @@ func (s *stream) serve(ctx context.Context) error {
 	f := s.server.feed
 	defer f.join(s)()
 	s.open()
+	if s.isRefused() { // its key has ended since it was looked at, before this stream could be told
+		return nil
+	}
 	ended, err := false, s.send(s.opening)
 	for err == nil && !ended && s.last < s.begun && !f.isClosed() {
 		ended, err = s.sendPage(ctx)
@@ -82,7 +85,7 @@ func (s *stream) follow(ctx context.Context) error {
 		case <-beat.C:
 			ended, err = s.beat()
 		case <-s.doubted:
-			ended, err = s.beat()
+			ended = s.isRefused()
 		}
 		if ended || err != nil {
 			return err
@@ -158,12 +161,18 @@ func (s *stream) sendAll(news []notice) (ended bool, err error) {
 
 // beat says that the stream is alive, and ends it with its key or session.
 func (s *stream) beat() (ended bool, err error) {
-	_, _, err = s.server.authenticate(s.echo)
-	var no *refusal
-	if errors.As(err, &no) { // a database that cannot be read just now says nothing of the key
+	if s.isRefused() {
 		return true, nil
 	}
 	return false, s.send([]byte(":\n\n"))
+}
+
+// isRefused tells whether its key or session has ended; a database that cannot be
+// read just now says nothing of that.
+func (s *stream) isRefused() bool {
+	_, _, err := s.server.authenticate(s.echo)
+	var no *refusal
+	return errors.As(err, &no)
 }
 
 // send drops a reader that takes nothing for a while.

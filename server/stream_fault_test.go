@@ -215,18 +215,27 @@ func TestEvents_AStreamEndsWithItsKey(t *testing.T) {
 }
 
 func TestEvents_AStreamEndsWithItsSession(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		cookie := b.mustSignIn(b.read)
-		e := b.listen("/v1/events", "", "Authorization", "", "Cookie", cookie)
-		e.must()
-		time.Sleep(time.Second)
-		b.with(cookie, "DELETE", "/session", nil).is(204)
-		start := time.Now()
-		e.ends()
-		if waited := time.Since(start); waited > 0 {
-			t.Errorf("it heard on for %v", waited)
-		}
-	})
+	for name, end := range map[string]func(b *bubble, cookie string){
+		"signed out": func(b *bubble, cookie string) { b.with(cookie, "DELETE", "/session", nil).is(204) },
+		"signed in anew": func(b *bubble, cookie string) {
+			b.with(cookie, "POST", "/session", api.SessionRequest{Key: b.read}).is(204)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				cookie := b.mustSignIn(b.read)
+				e := b.listen("/v1/events", "", "Authorization", "", "Cookie", cookie)
+				e.must()
+				time.Sleep(time.Second)
+				end(b, cookie)
+				start := time.Now()
+				e.ends()
+				if waited := time.Since(start); waited > 0 {
+					t.Errorf("it heard on for %v", waited)
+				}
+			})
+		})
+	}
 }
 
 // The client's Wait, over a real server: what a job does is seen as it happens.
