@@ -3,13 +3,10 @@ package artifacttest
 import (
 	"context"
 	"fmt"
-	"math/rand/v2"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -64,22 +61,6 @@ func versitygw(tb testing.TB) string {
 		tb.Fatalf("the S3 server for tests is missing: run make deps (%v)", err)
 	}
 	return program
-}
-
-// FreeAddress is one that stays free until a server binds it, and binds it again:
-// where all of 127/8 is this machine, on a host from which no connection goes out.
-func FreeAddress(tb testing.TB) string {
-	tb.Helper()
-	host := "127.0.0.1"
-	if runtime.GOOS == "linux" {
-		host = fmt.Sprintf("127.%d.%d.%d", 1+rand.IntN(254), 1+rand.IntN(254), 1+rand.IntN(254))
-	}
-	l, err := net.Listen("tcp", net.JoinHostPort(host, "0"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // Start starts the server, again after a Kill, and waits until it answers.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"rendermac/artifact/artifacttest"
 )
 
 // F8: a second server whose store.path is that of another one would abort the
@@ -20,7 +22,7 @@ func TestServe_RefusesAnotherServersStore(t *testing.T) {
 	}
 	refused := func(when, data string) {
 		t.Helper()
-		term := h.open("rendermac serve --listen 127.0.0.1:" + freePort(t) + " --data " + data)
+		term := h.open("rendermac serve --listen 127.0.0.1:" + artifacttest.FreePort(t, "127.0.0.1") + " --data " + data)
 		<-term.ended
 		doctor := h.open("rendermac doctor --data " + data)
 		<-doctor.ended

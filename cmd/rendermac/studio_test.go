@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"rendermac/artifact/artifacttest"
 )
 
 // patience bounds every wait for a process; none comes near it.
@@ -31,7 +32,7 @@ type house struct {
 
 func newHouse(t testing.TB) *house {
 	t.Helper()
-	h := &house{TB: t, home: t.TempDir(), port: freePort(t), patience: patience}
+	h := &house{TB: t, home: t.TempDir(), port: artifacttest.FreePort(t, "127.0.0.1"), patience: patience}
 	self, err := os.Executable()
 	if err == nil {
 		err = os.Mkdir(filepath.Join(h.home, "bin"), 0o755)
@@ -43,17 +44,6 @@ func newHouse(t testing.TB) *house {
 		t.Fatal(err)
 	}
 	return h
-}
-
-func freePort(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // terminal is a shell that runs lines as someone types them.

@@ -23,10 +23,10 @@ func TestPage_FailsForWhatThePageComplainsOf(t *testing.T) {
 		"inline handler":    {`<button onclick="go()">Go</button>`, `document.querySelector("button").click()`, "CSP: "},
 		"inline style":      {`<p style="color: red">Red</p>`, "", "CSP: "},
 		"eval, caught":      {"", `try { eval("1") } catch {}`, "CSP: "},
-		"another host":      {"", `fetch("http://192.0.2.1/").catch(() => 0)`, "192.0.2.1"},
+		"another host":      {"", `await fetch("http://192.0.2.1/").catch(() => 0)`, "192.0.2.1"},
 		"picture elsewhere": {`<img src="http://192.0.2.1/a.png" alt="A">`, "", "192.0.2.1"},
-		"missing file":      {"", `fetch("/gone").catch(() => 0)`, "GET http://HOST/gone answered 404"},
-		"dead link":         {"", `fetch("http://127.0.0.1:1/").catch(() => 0)`, "127.0.0.1:1"},
+		"missing file":      {"", `await fetch("/gone").catch(() => 0)`, "GET http://HOST/gone answered 404"},
+		"dead link":         {"", `await fetch("http://127.0.0.1:1/").catch(() => 0)`, "127.0.0.1:1"},
 		"dialog":            {"", `alert("Sure?")`, "dialog alert: Sure?"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -164,7 +164,7 @@ func TestPage_TakesWhatIsDownloadedAndCopied(t *testing.T) {
 func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 	page := Open(t, serve(t, "", nil))
 	page.Expect("ERR_INTERNET_DISCONNECTED")
-	ask := `fetch("/").then(() => "answered", () => "no answer")`
+	ask := `await fetch("/").then(() => "answered", () => "no answer")`
 	for _, c := range []struct {
 		off  bool
 		want string

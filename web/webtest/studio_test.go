@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"rendermac/api"
+	"rendermac/artifact/artifacttest"
 )
 
 // program is the real binary, built once.
@@ -48,10 +48,7 @@ type studio struct {
 // mustStudio starts a server. config is YAML beside what is set here.
 func mustStudio(t testing.TB, config ...string) *studio {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
-	s := &studio{TB: t, home: t.TempDir(), addr: free.Addr().String()}
-	must(t, free.Close())
+	s := &studio{TB: t, home: t.TempDir(), addr: "127.0.0.1:" + artifacttest.FreePort(t, "127.0.0.1")}
 	s.url = "http://" + s.addr
 	must(t, os.WriteFile(s.data("config.yaml"), []byte("listen: "+s.addr+"\n"+strings.Join(config, "\n")), 0o600))
 	s.start()
