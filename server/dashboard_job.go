@@ -78,10 +78,14 @@ func (s *Server) nameOthers(ctx context.Context, c call, j store.Job, page *web.
 			return err
 		}
 	}
+	retry, err := s.o.DB.NewestRetry(ctx, j.ID)
+	if err != nil {
+		return err
+	}
 	for _, other := range []struct {
 		id   *string
 		link **web.JobLink
-	}{{j.WaitingOn, &page.WaitingOn}, {j.RetryOf, &page.RetryOf}} {
+	}{{j.WaitingOn, &page.WaitingOn}, {j.RetryOf, &page.RetryOf}, {retry, &page.Retry}} {
 		if other.id == nil {
 			continue
 		}

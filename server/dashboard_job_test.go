@@ -117,3 +117,22 @@ func TestDashboard_JobTellsHowItWaitsAndRuns(t *testing.T) {
 		}
 	}
 }
+
+// Whoever comes back to a job that has failed finds what became of it.
+func TestDashboard_JobLeadsToItsNewestRetry(t *testing.T) {
+	h := mustServe(t)
+	first := h.mustSubmit(h.submit, func(r *api.JobRequest) { r.OutputName = ptr("first.mp4") })
+	h.do("POST", "/v1/jobs/"+first.ID+"/cancel", h.submit, nil).is(202)
+	var retries []api.Job
+	for range 2 {
+		retries = append(retries, into[api.Job](h.post("/v1/jobs/"+first.ID+"/retry", h.submit, nil).is(201)))
+	}
+	page := string(h.get("/jobs/"+first.ID, h.read).is(200).body)
+	if !strings.Contains(page, `Tried again as <a href="/jobs/`+retries[1].ID) || strings.Contains(page, retries[0].ID) {
+		t.Error("the page of the first does not lead to the last")
+	}
+	page = string(h.get("/jobs/"+retries[1].ID, h.read).is(200).body)
+	if !strings.Contains(page, `Another try of <a href="/jobs/`+first.ID) || strings.Contains(page, "Tried again") {
+		t.Error("the page of the last does not lead to the first, or to another")
+	}
+}

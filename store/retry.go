@@ -38,6 +38,14 @@ func CheckRetry(status fence.JobStatus) error {
 	return &fence.Error{Code: CodeJobNotTerminal, Message: "the job has not ended, it is " + string(status) + ": wait for it or cancel it first"}
 }
 
+// NewestRetry is the last job that repeats this one, nil where none does.
+func (db *DB) NewestRetry(ctx context.Context, jobID string) (id *string, err error) {
+	err = db.read(ctx, func(q querier) error {
+		return q.one(`SELECT (SELECT id FROM jobs WHERE retry_of = ? ORDER BY id DESC LIMIT 1)`, []any{jobID}, &id)
+	})
+	return id, err
+}
+
 // Prioritize moves a queued job in its queue. account is whose jobs the caller
 // may know of; empty is everyone's.
 func (db *DB) Prioritize(ctx context.Context, account, jobID string, priority int) error {

@@ -16,6 +16,7 @@ type Job struct {
 	Dependents      int  // jobs that would fail with it
 	MoreDependents  bool // than were counted
 	RetryOf         *JobLink
+	Retry           *JobLink // the newest job that repeats it
 	Priority        int
 	MaxAttempts     int
 	Deadline        *time.Time

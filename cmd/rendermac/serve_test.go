@@ -36,7 +36,7 @@ func TestStartsThatCannotWork(t *testing.T) {
 		"preset of no service": {"mkdir -p d; printf 'presets:\\n  mine: {service: ffmpeg.future, quality: 5}\\n' > d/config.yaml", "rendermac serve --data d", 1, `config.yaml:2: presets.mine.service is "ffmpeg.future": no service has this name`},
 		"preset of bad params": {"mkdir -p d; printf 'presets:\\n  mine:\\n    width: 640\\n    quality: 500\\n' > d/config.yaml", "rendermac serve --data d", 1, `config.yaml:4: presets.mine.quality must be from 1 to 100`},
 		"preset of our name":   {"mkdir -p d; printf 'presets:\\n  web-720p: {quality: 5}\\n' > d/config.yaml", "rendermac serve --data d", 1, `config.yaml:2: presets.web-720p is a preset that RenderMac has: give yours another name`},
-		"newer database":       {"", "rendermac serve --data newer", 1, `is of version 99 and this build knows 7: install the newer RenderMac`},
+		"newer database":       {"", "rendermac serve --data newer", 1, `is of version 99 and this build knows 8: install the newer RenderMac`},
 		"no database":          {"mkdir -p d; echo 'this is a letter to my aunt, much longer than a header' > d/rendermac.db", "rendermac serve --data d", 1, `is not a RenderMac database`},
 		"no ffmpeg":            {"mkdir -p d; echo 'agent: {ffmpeg: /nowhere/ffmpeg}' > d/config.yaml", "rendermac serve --with-agent --data d", 1, `there is no ffmpeg .*install it with .*`},
 		"agent not paired":     {"", "rendermac agent --data d", 1, `this machine is not paired: make a code with rendermac devices pair`},

@@ -29,6 +29,7 @@ func prores(j *web.Job) {
 
 func chained(j *web.Job) {
 	j.RetryOf = &web.JobLink{ID: "job_01kbd3m8q5w9x2c7e4r6t8y0zb", Name: j.Name}
+	j.Retry = &web.JobLink{ID: "job_01kbd3m8q5w9x2c7e4r6t8y0zd", Name: j.Name}
 	in := *made(j, film)
 	in.Number, in.Name, in.JobID = 1, "interview-joined.mp4", "job_01kbd3m8q5w9x2c7e4r6t8y0za"
 	second := camera
