@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -197,15 +198,13 @@ type process struct {
 	dead      bool // a zombie that nobody has waited for yet
 }
 
-// alive are the processes of a group that still run.
-func alive(t *testing.T, group int) (ids []int) {
+// allEnd fails the test if a process of the group goes on. What was killed may
+// take a moment to go on a busy machine.
+func allEnd(t *testing.T, group int) {
 	t.Helper()
-	for _, p := range processes(t) {
-		if p.group == group && !p.dead {
-			ids = append(ids, p.id)
-		}
-	}
-	return ids
+	waitFor(t, "the processes of a run to end", func() bool {
+		return !slices.ContainsFunc(processes(t), func(p process) bool { return p.group == group && !p.dead })
+	})
 }
 
 // testClock is the machine's clock, which a test can move as sleep does.

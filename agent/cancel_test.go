@@ -68,9 +68,7 @@ func TestF10_CancelWhileRunningLeavesNoProcess(t *testing.T) {
 	srv := newServer(t)
 	a, o, ffmpegs := slowRun(t, srv)
 	cancel(t, srv, a, o)
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 }
 
 func TestF10_CancelOfARunThatIgnoresSignalsLeavesNoProcess(t *testing.T) {
@@ -81,9 +79,7 @@ func TestF10_CancelOfARunThatIgnoresSignalsLeavesNoProcess(t *testing.T) {
 	ffmpegs := group(t, pids)
 	mark := srv.mark()
 	cancel(t, srv, a, o)
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 	if count[*agentproto.Progress](srv, mark) == 0 {
 		t.Error("no heartbeat while the run was being stopped")
 	}

@@ -30,9 +30,7 @@ func TestF17_LeaseEndStopsTheRunAndLeavesNoChild(t *testing.T) {
 	a, _, ffmpegs := slowRun(t, srv, func(a *agent) { a.now = clock.now })
 	clock.advance(minute)
 	a.over()
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 	if n := count[*agentproto.Fail](srv, 0); n > 0 {
 		t.Error("a run that is not ours any more reported a failure")
 	}
@@ -60,9 +58,7 @@ func TestF4_LeaseConflictStopsTheRunAndLeavesNoChild(t *testing.T) {
 	srv.session(1).send(&agentproto.LeaseConflict{IDs: agentproto.IDs{JobID: o.JobID, AttemptID: o.AttemptID, LeaseEpoch: 9}})
 	srv.session(1).send(&agentproto.LeaseConflict{IDs: o.IDs})
 	a.over()
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 }
 
 func TestF14_RevokedRunStopsAndLeavesNoChild(t *testing.T) {
@@ -74,9 +70,7 @@ func TestF14_RevokedRunStopsAndLeavesNoChild(t *testing.T) {
 		t.Errorf("resume lists %+v", hello.Resume)
 	}
 	a.over()
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 }
 
 func TestF14_WithResumeOffAReconnectStopsTheRun(t *testing.T) {
@@ -228,7 +222,7 @@ func TestF17_NoChildOutlivesAKilledAgent(t *testing.T) {
 	srv.offer(srv.session(1), "att_1", mustClip(t), `{"preset":"web-480p"}`)
 	ffmpegs := group(t, pids)
 	kill9(cmd)
-	waitFor(t, "the guard to kill the group", func() bool { return len(alive(t, ffmpegs)) == 0 })
+	allEnd(t, ffmpegs) // the guard kills them
 
 	agentProc(t, srv, dir, ffmpeg) // and the next start clears what is left
 	if hello := srv.session(2).hello; len(hello.Resume) != 0 {
@@ -293,9 +287,7 @@ func TestF17_RunDoesNotGoOnWithoutItsGuard(t *testing.T) {
 		t.Fatal(err)
 	}
 	failsWith(t, srv, a, "internal_error")
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 }
 
 func TestF14_KeptIdentityIsTheNewestOne(t *testing.T) {

@@ -201,9 +201,7 @@ func TestLeavingSaysByeAndEndsTheRun(t *testing.T) {
 	if code := websocket.CloseStatus(srv.session(1).err); code != websocket.StatusNormalClosure {
 		t.Errorf("closed with %d", code)
 	}
-	if left := alive(t, ffmpegs); len(left) > 0 {
-		t.Errorf("processes are left: %v", left)
-	}
+	allEnd(t, ffmpegs)
 	if left := folders(t, a.WorkDir); len(left) > 0 {
 		t.Errorf("files are left: %v", left)
 	}

@@ -164,7 +164,7 @@ func TestPage_TakesWhatIsDownloadedAndCopied(t *testing.T) {
 func TestPage_GoesOfflineAndComesBack(t *testing.T) {
 	page := Open(t, serve(t, "", nil))
 	page.Expect("ERR_INTERNET_DISCONNECTED")
-	ask := `await fetch("/").then(() => "answered", () => "no answer")`
+	ask := `fetch("/").then(() => "answered", () => "no answer")`
 	for _, c := range []struct {
 		off  bool
 		want string
