@@ -64,9 +64,8 @@ type sending struct {
 }
 
 func (s sending) Write(p []byte) (int, error) {
-	n, err := s.ResponseWriter.Write(p)
-	s.n.Add(int64(n))
-	return n, err
+	s.n.Add(int64(len(p))) // before whoever asked has it
+	return s.ResponseWriter.Write(p)
 }
 
 // options are for an object behind a handler, into a folder of its own.

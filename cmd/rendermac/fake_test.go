@@ -96,7 +96,7 @@ func newFakeServer() *fakeServer {
 	})
 	keyed("POST /v1/pairings", func(w http.ResponseWriter, r *http.Request) {
 		f.note(r)
-		respond(w, 201, api.Pairing{Code: "K7QD-2MXP", ExpiresAt: time.Now().Add(10 * time.Minute), Command: "rendermac pair " + f.URL + " K7QD-2MXP"})
+		respond(w, 201, api.Pairing{Code: "K7QD-2MXP", ExpiresAt: time.Now().Add(10 * time.Minute), Command: "rendermac pair http://" + r.Host + " K7QD-2MXP"})
 	})
 	f.accountRoutes(keyed)
 	mux.HandleFunc("POST /v1/provider/pair", f.pair)
