@@ -126,6 +126,11 @@ func TestDecode_ACancelEndsFFmpeg(t *testing.T) {
 
 // Without its ffmpeg the server knows nothing of a result: it tries again.
 func TestF8_ADecoderThatIsMissingIsNoFailedVerification(t *testing.T) {
+	missing := filepath.Join(t.TempDir(), "ffmpeg")
+	content, err := exec.LookPath("true")
+	if err != nil {
+		t.Fatal(err)
+	}
 	inBubble(t, func(b *bubble) {
 		r := b.mustMac(1).mustRun()
 		r.reach(fence.AttemptUploading)
@@ -134,10 +139,12 @@ func TestF8_ADecoderThatIsMissingIsNoFailedVerification(t *testing.T) {
 		if j := r.stands(fence.JobVerifying, fence.AttemptCommitting); j.Status != api.JobVerifying {
 			b.Fatalf("%+v", j)
 		}
-		b.srv.o.Decoder = nil
+		if err := os.Symlink(content, missing); err != nil {
+			b.Fatal(err)
+		}
 		hear[agentproto.CommitOK](r.mac)
 	}, func(o *Options) {
-		o.Decoder = &Decoder{FFmpeg: "/nowhere/ffmpeg", Dir: os.TempDir()}
+		o.Decoder = &Decoder{FFmpeg: missing, Dir: os.TempDir()}
 		o.Heartbeat = 10 * time.Minute
 	})
 }
