@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rendermac/agentproto"
+	"rendermac/artifact/artifacttest"
 )
 
 // TestPower_AnAgentKeepsItsResultOrNone records an agent from its pairing on,
@@ -92,7 +93,7 @@ func standInConfig(t *testing.T, output string) (config string) {
 func recordAgent(t *testing.T) (log string) {
 	t.Helper()
 	p := mountPower(t)
-	f := newFarm(t, "", p.tell)
+	f := newFarm(t, artifacttest.FreeAddress(t), p.tell)
 	input, output := film(t)
 	f.input = input
 	result := filepath.Join(t.TempDir(), "result.mp4")

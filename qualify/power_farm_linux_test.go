@@ -38,7 +38,7 @@ type farm struct {
 
 const farmToken = "rmd_farm"
 
-// newFarm listens on an address, or on a free one.
+// newFarm listens on an address.
 func newFarm(t testing.TB, address string, tell func(fact)) *farm {
 	t.Helper()
 	f := &farm{
@@ -55,14 +55,12 @@ func newFarm(t testing.TB, address string, tell func(fact)) *farm {
 	routes.HandleFunc("PUT /part/{attempt}/{n}", f.part)
 	routes.HandleFunc("GET /v1/provider/ws", f.session)
 	f.Server = httptest.NewUnstartedServer(routes)
-	if address != "" {
-		l, err := net.Listen("tcp", address)
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Server.Listener.Close()
-		f.Server.Listener = l
+	l, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Fatal(err)
 	}
+	f.Server.Listener.Close()
+	f.Server.Listener = l
 	f.Server.Start()
 	t.Cleanup(f.Server.Close)
 	return f

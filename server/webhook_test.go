@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"rendermac/api"
+	"rendermac/artifact/artifacttest"
 )
 
 func TestWebhook_IsSignedAndWhole(t *testing.T) {
@@ -125,8 +126,20 @@ func forever(w http.ResponseWriter) {
 func TestWebhook_ADisappearedReceiverGetsTheSameLater(t *testing.T) {
 	h := mustServe(t, private)
 	r := &receiver{TB: t, answer: answers(503)}
-	first := httptest.NewServer(r)
-	address := first.Listener.Addr().String()
+	address := artifacttest.FreeAddress(t)
+	listen := func() *httptest.Server {
+		listener, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := httptest.NewUnstartedServer(r)
+		s.Listener.Close()
+		s.Listener = listener
+		s.Start()
+		t.Cleanup(s.Close)
+		return s
+	}
+	first := listen()
 	j := h.mustTell(first.URL + "/?token=hush")
 	secrets := h.secrets()
 	h.deliver()
@@ -142,16 +155,8 @@ func TestWebhook_ADisappearedReceiverGetsTheSameLater(t *testing.T) {
 	if d := h.delivery(j.ID); d.State != "pending" || d.Tries != 2 || d.LastStatus != nil || !strings.Contains(*d.LastError, "refused") {
 		t.Fatalf("while it was away: %+v", d)
 	}
-	listener, err := net.Listen("tcp", address)
-	if err != nil {
-		t.Fatal(err)
-	}
 	r.answer = nil
-	second := httptest.NewUnstartedServer(r)
-	second.Listener.Close()
-	second.Listener = listener
-	second.Start()
-	t.Cleanup(second.Close)
+	listen()
 	next()
 	again := r.hears(2)
 	h.verified(again, secrets...)
